@@ -1,0 +1,3 @@
+//! The `tagout` binary.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Intents: every dialect read, one canonical form written, small edits that keep comments.

@@ -1,0 +1,1 @@
+//! `judge`: the order of checks, on one screen.

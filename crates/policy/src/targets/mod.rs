@@ -1,0 +1,1 @@
+//! From a call to what it would touch: canonical names, canonical keys, effects.

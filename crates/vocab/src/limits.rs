@@ -1,0 +1,50 @@
+//! Every numeric bound of the product, with its unit last and its reason beside it.
+
+/// Linux's `PATH_MAX`: a longer path can't be opened anyway.
+pub const PATH_BYTES_MAX: usize = 4096;
+
+/// An id goes into log lines, file names and prompts; nobody reads a longer one.
+pub const ID_BYTES_MAX: usize = 200;
+
+/// The largest policy, intents or ignore file that is read at all.
+pub const SIDECAR_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Nesting of a YAML or JSON document. Real files need fewer than ten levels.
+pub const DOCUMENT_DEPTH_MAX: usize = 64;
+
+/// Nodes of a YAML document after aliases are followed: what stops an alias bomb.
+pub const DOCUMENT_NODES_MAX: usize = 400_000;
+
+/// Intents in one file. The budgets are measured at 10,000.
+pub const INTENTS_MAX: usize = 20_000;
+
+/// Patterns in one intent's scope.
+pub const SCOPE_PATTERNS_MAX: usize = 1_000;
+
+/// Bytes of one scope pattern.
+pub const PATTERN_BYTES_MAX: usize = 1_024;
+
+/// Steps that matching one pattern against one path may take; beyond it the match is «no» for an
+/// allowing pattern and «yes» for a denying one.
+pub const MATCH_STEPS_MAX: usize = 100_000;
+
+/// Approval rules in one layer.
+pub const RULES_MAX: usize = 10_000;
+
+/// Bytes of one call's arguments as JSON.
+pub const ARGUMENTS_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Paths that one call may touch.
+pub const TARGETS_MAX: usize = 10_000;
+
+/// Schema violations that are listed in one refusal.
+pub const VIOLATIONS_MAX: usize = 20;
+
+/// Paths that are listed in one refusal.
+pub const REFUSAL_PATHS_MAX: usize = 50;
+
+/// RFC-0003: how deep a grant may be delegated.
+pub const DELEGATION_DEPTH_MAX: usize = 3;
+
+/// H17: the same call this many times in a row is refused.
+pub const REPEAT_LIMIT_DEFAULT: u32 = 12;
