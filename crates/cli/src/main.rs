@@ -1,3 +1,19 @@
-//! The `tagout` binary.
+//! The `tagout` binary: lockout-tagout for AI coding agents.
 
-fn main() {}
+mod args;
+mod books;
+mod clock;
+mod exit;
+mod failure;
+mod report;
+mod site;
+mod verbs;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match args::parse() {
+        Ok(args) => verbs::run(args).into(),
+        Err(exit) => exit.into(),
+    }
+}

@@ -91,3 +91,24 @@ impl Effect {
         }
     }
 }
+
+impl Effect {
+    /// The effect in words, for a person.
+    pub fn described(&self) -> String {
+        match self {
+            Self::Read(target) => format!("reads {}", target.place.shown()),
+            Self::Write(target) => format!("writes {}", target.place.shown()),
+            Self::Delete(target) => format!("deletes {}", target.place.shown()),
+            Self::Move { from, to } => {
+                format!("moves {} to {}", from.place.shown(), to.place.shown())
+            }
+            Self::Run { command } => format!("runs {command}"),
+            Self::Reach { host: Some(host) } => format!("reaches {host}"),
+            Self::Reach { host: None } => "reaches the network".to_owned(),
+            Self::Remote { server, tool } => format!("calls {tool} of server {server}"),
+            Self::Delegate => "hands work to another agent".to_owned(),
+            Self::Desktop => "drives the desktop".to_owned(),
+            Self::Unknown { what } => format!("unknown: {what}"),
+        }
+    }
+}

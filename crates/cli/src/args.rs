@@ -1,0 +1,163 @@
+//! What can be typed. The help text is the doc comment of each field.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, CommandFactory as _, Parser, Subcommand, error::ErrorKind};
+use clap_complete::Shell;
+
+use crate::exit::Exit;
+use crate::report;
+
+/// Lockout-tagout for AI coding agents
+///
+/// An agent may read freely. Before it changes anything it selects a declared intent, which owns a
+/// scope of files; every call is judged against it.
+#[derive(Debug, Parser)]
+#[command(name = "tagout", version, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// Where to work.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PlaceArgs {
+    /// The workspace; without it, the nearest folder above that holds `.orchestration/`
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+/// One thing to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Explain(ExplainArgs),
+    Intent(IntentArgs),
+    Lint(LintArgs),
+    Demo(DemoArgs),
+    Completions(CompletionsArgs),
+}
+
+/// Show the verdict on a call and every check that led to it; nothing is run, nothing recorded
+///
+/// The workspace's files are read as they lie in the tree, as if a person had accepted them.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  \
+    tagout explain --call call.json\n  \
+    tagout explain --command 'rm -rf build'\n  \
+    tagout explain --batch --json < calls.jsonl")]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["call", "command", "batch"])))]
+pub(crate) struct ExplainArgs {
+    /// A file with one call as JSON; `-` reads standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) call: Option<PathBuf>,
+
+    /// One command line, judged as a shell call
+    #[arg(long, value_name = "LINE")]
+    pub(crate) command: Option<String>,
+
+    /// JSON lines on standard input, one answer a line in the same order
+    #[arg(long)]
+    pub(crate) batch: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Look at the declared intents
+#[derive(Debug, ClapArgs)]
+pub(crate) struct IntentArgs {
+    #[command(subcommand)]
+    pub(crate) verb: IntentVerb,
+}
+
+/// What to do with intents.
+#[derive(Debug, Subcommand)]
+pub(crate) enum IntentVerb {
+    /// List the intents of this workspace
+    #[command(after_help = "Example:\n  tagout intent list --json")]
+    List {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one intent whole, and whether it can be selected
+    #[command(after_help = "Example:\n  tagout intent show INT-001")]
+    Show {
+        /// The intent's id
+        id: String,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Check policy, intents, ignore files and the built-in catalogue
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  tagout lint")]
+pub(crate) struct LintArgs {
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Show the main job end to end in a throw-away workspace, checked step by step
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  tagout demo --keep")]
+pub(crate) struct DemoArgs {
+    /// Leave the workspace behind and say where it is
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
+
+/// Print the completion script of a shell
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  tagout completions bash > ~/.local/share/bash-completion/completions/tagout")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// Reads the command line. Help and version are answers; anything else wrong is invalid input.
+pub(crate) fn parse() -> Result<Args, Exit> {
+    Args::try_parse().map_err(|error| {
+        let exit = match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done,
+            _ => Exit::Invalid,
+        };
+        // Printing help can only fail when nobody reads it.
+        error.print().unwrap_or_default();
+        exit
+    })
+}
+
+/// The command line's definition, for completions.
+pub(crate) fn command() -> clap::Command {
+    Args::command()
+}
+
+/// Whether colours are wanted: the one environment variable that every program honours.
+#[expect(clippy::disallowed_methods, reason = "the one declared list of environment variables")]
+pub(crate) fn colours() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Prints the completion script of a shell.
+pub(crate) fn completions(shell: Shell) -> Result<(), crate::failure::Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command(), "tagout", &mut script);
+    report::data(&String::from_utf8_lossy(&script))
+}
+
+/// The folder of the person's own policy: `TAGOUT_CONFIG_DIR`, else `tagout` in the user's
+/// configuration folder. `None` when there is no home either.
+#[expect(clippy::disallowed_methods, reason = "the one declared list of environment variables")]
+pub(crate) fn config_dir() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    named("TAGOUT_CONFIG_DIR")
+        .or_else(|| named("XDG_CONFIG_HOME").map(|folder| folder.join("tagout")))
+        .or_else(|| named("HOME").map(|home| home.join(".config").join("tagout")))
+}

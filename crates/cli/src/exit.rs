@@ -1,0 +1,30 @@
+//! Exit codes as a type: scripts branch on them.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Exit {
+    /// What was asked is done.
+    Done,
+    /// It was tried and failed.
+    Failed,
+    /// A judge or a person said no.
+    Denied,
+    /// What was given can't be understood.
+    Invalid,
+    /// Someone else changed the same thing.
+    Conflict,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Denied => 2,
+            Exit::Invalid => 3,
+            Exit::Conflict => 4,
+        })
+    }
+}

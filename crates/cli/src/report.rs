@@ -1,0 +1,61 @@
+//! The only place that prints: data on stdout, everything else on stderr.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Prints data. A reader that went away is the reader's choice, not an error.
+pub(crate) fn data(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("standard output can't be written: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Prints one line of data.
+pub(crate) fn line(text: &str) -> Result<(), Failure> {
+    data(&format!("{text}\n"))
+}
+
+/// Prints a value as one line of JSON.
+pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Failure::failed(format!("the answer can't be written as JSON: {error}")))?;
+    line(&text)
+}
+
+/// Says something beside the data.
+pub(crate) fn note(text: &str) {
+    // Nothing is left to say it to when standard error is closed.
+    writeln!(io::stderr(), "{text}").unwrap_or_default();
+}
+
+/// Says what went wrong, and gives the exit code.
+pub(crate) fn failure(failure: &Failure) -> Exit {
+    let mark = paint("error", "31", io::stderr().is_terminal());
+    note(&format!("{mark}: {}", failure.message));
+    if let Some(hint) = &failure.hint {
+        note(&format!("\nhint: {hint}"));
+    }
+    failure.exit
+}
+
+/// A word in colour where a person looks at a terminal; the word itself carries the meaning.
+pub(crate) fn painted(word: &str, colour: &str) -> String {
+    paint(word, colour, io::stdout().is_terminal())
+}
+
+fn paint(word: &str, colour: &str, terminal: bool) -> String {
+    if terminal && crate::args::colours() {
+        format!("\u{1b}[{colour}m{word}\u{1b}[0m")
+    } else {
+        word.to_owned()
+    }
+}

@@ -1,0 +1,197 @@
+//! One call with everything that the checks look at, worked out once.
+
+use serde_json::{Map, Value};
+use tagout_vocab::{
+    Call, Class, Code, Effect, Gate, Intent, IntentId, Origin, Place, Role, Session,
+    SideEffectLevel, Target, ToolKind,
+};
+
+use super::books::Books;
+use super::facts::Facts;
+use super::finding::No;
+use crate::catalogue::Tool;
+use crate::law::pattern::CommandLine;
+use crate::law::rules::{Fact, PathFact, RuleInput, Traits};
+use crate::targets::{self, Normalised};
+
+/// A call, its session, the books and the facts, with names made canonical and effects derived.
+#[derive(Debug)]
+pub struct Case<'a> {
+    /// The call as it came.
+    pub call: &'a Call,
+    /// The conversation.
+    pub session: &'a Session,
+    /// What is judged by.
+    pub books: &'a Books,
+    /// What is known of the world.
+    pub facts: &'a Facts,
+    /// What the call would touch.
+    pub effects: Vec<Effect>,
+    /// SAFE or DESTRUCTIVE.
+    pub class: Class,
+    pub(super) class_reason: String,
+    pub(super) normalised: Normalised<'a>,
+}
+
+impl<'a> Case<'a> {
+    /// Prepares a case. The facts may still lack what can only be gathered for its effects.
+    pub fn new(call: &'a Call, session: &'a Session, books: &'a Books, facts: &'a Facts) -> Self {
+        let normalised = targets::normalise(call, &books.catalogue);
+        let effects = targets::effects(&normalised, &facts.roots, &call.cwd);
+        let (class, class_reason) = classify(call, books, facts, &normalised);
+        Self { call, session, books, facts, effects, class, class_reason, normalised }
+    }
+
+    /// The tool, if it is declared.
+    pub fn tool(&self) -> Option<&Tool> {
+        self.normalised.tool()
+    }
+
+    /// The arguments under their canonical keys.
+    pub fn arguments(&self) -> &Map<String, Value> {
+        self.normalised.arguments()
+    }
+
+    /// What kind of thing the call does.
+    pub fn kind(&self) -> ToolKind {
+        self.tool().map_or(ToolKind::Other, |tool| tool.kind)
+    }
+
+    /// How far the call reaches.
+    pub fn level(&self) -> SideEffectLevel {
+        self.tool().map_or(SideEffectLevel::None, |tool| tool.level)
+    }
+
+    pub(super) fn role(&self) -> Option<Role> {
+        self.tool().and_then(|tool| tool.role)
+    }
+
+    pub(super) fn argument(&self, key: &str) -> Option<&Value> {
+        self.arguments().get(key)
+    }
+
+    /// Whether the tool comes from the built-in catalogue rather than from a policy file.
+    pub(super) fn is_built_in(&self) -> bool {
+        self.tool().is_some_and(|tool| self.books.catalogue.is_built_in(tool))
+    }
+
+    /// The names that rules may know the tool by.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let canonical = self.tool().map(|tool| tool.name.as_str());
+        std::iter::once(self.call.tool.as_str()).chain(canonical).collect()
+    }
+
+    /// Where a target lies by its text, and where it really leads if that was looked up.
+    pub(super) fn places<'b>(&'b self, target: &'b Target) -> impl Iterator<Item = &'b Place> {
+        std::iter::once(&target.place).chain(self.facts.resolved.get(&target.raw))
+    }
+
+    /// The active intent, if the books know it.
+    pub(super) fn active(&self) -> Option<&'a Intent> {
+        self.books.intents.get(self.session.active_intent()?)
+    }
+
+    /// The intent that a selecting call names.
+    pub(super) fn named_intent(&self) -> Result<IntentId, No> {
+        let named = self.argument("intent_id").and_then(Value::as_str).unwrap_or_default();
+        IntentId::new(named).map_err(|error| {
+            No::new(Gate::Intent, Code::IntentUnknown, format!("`{named}` is no intent: {error}"))
+                .remedy(self.known_intents())
+                .retryable()
+        })
+    }
+
+    /// A remedy that names the intents which can be selected, as many as fit a line.
+    pub(super) fn known_intents(&self) -> String {
+        const SHOWN_MAX: usize = 8;
+        let open = |intent: &&Intent| crate::intents::selectable(intent, self.facts.now).is_ok();
+        let ids: Vec<&str> =
+            self.books.intents.iter().filter(open).map(|i| i.id.as_str()).take(SHOWN_MAX).collect();
+        if ids.is_empty() {
+            let propose = self.books.catalogue.name_of(Role::ProposeIntent);
+            return format!("no intent is open; propose one with `{propose}`");
+        }
+        format!("select an open intent: {}", ids.join(", "))
+    }
+
+    pub(super) fn widening_remedy(&self, intent: &Intent) -> String {
+        let propose = self.books.catalogue.name_of(Role::ProposeIntent);
+        format!(
+            "stay inside {}, or ask for a wider scope with `{propose}`",
+            intent.owned_scope.join(", ")
+        )
+    }
+
+    pub(super) fn ceiling_remedy(&self) -> &'static str {
+        if self.level() == SideEffectLevel::Network {
+            "work without the network; a person can grant it with `network: any` in their own policy"
+        } else {
+            "use a tool that reaches less far, or ask a person to raise the ceiling"
+        }
+    }
+
+    /// C3: whether a checked grant covers a capability for every target of this call.
+    pub(super) fn granted(&self, capability: &str) -> bool {
+        crate::capability::grants::covers(&self.facts.grants, capability, self.names().as_slice())
+    }
+
+    /// The call as approval rules see it.
+    pub(super) fn with_rule_input<T>(&self, look: impl FnOnce(&RuleInput<'_>) -> T) -> T {
+        let unknown = self.effects.iter().any(|effect| matches!(effect, Effect::Unknown { .. }));
+        let places = self.effects.iter().flat_map(Effect::targets).flat_map(|t| self.places(t));
+        let paths: Vec<PathFact<'_>> = places.map(PathFact::from).collect();
+        let command = self.effects.iter().find_map(|effect| match effect {
+            Effect::Run { command } => Some(command.as_str()),
+            Effect::Read(_)
+            | Effect::Write(_)
+            | Effect::Delete(_)
+            | Effect::Move { .. }
+            | Effect::Reach { .. }
+            | Effect::Remote { .. }
+            | Effect::Delegate
+            | Effect::Desktop
+            | Effect::Unknown { .. } => None,
+        });
+        let name = self.tool().map_or(self.call.tool.as_str(), |tool| tool.name.as_str());
+        let mut input = RuleInput::new(name, self.kind(), self.level(), self.class);
+        input.paths = (!unknown && command.is_none()).then_some(paths.as_slice());
+        input.command = command.map_or(Fact::Absent, |line| Fact::Is(CommandLine::new(line)));
+        if let Origin::Mcp { server } = &self.call.origin {
+            input.server = Fact::Is(server);
+            input.mcp_tool = Fact::Is(&self.call.tool);
+        }
+        if let Some(intent) = self.session.active_intent() {
+            input.intent = Fact::Is(intent.as_str());
+        }
+        input.fold_case = self.facts.case.folds();
+        input.traits = self.traits();
+        look(&input)
+    }
+
+    fn traits(&self) -> Traits {
+        let any = |is: fn(&Effect) -> bool| self.effects.iter().any(is);
+        Traits {
+            undoable: self.tool().is_some_and(|tool| tool.undoable),
+            network: any(|effect| matches!(effect, Effect::Reach { .. })),
+            delegation: any(|effect| matches!(effect, Effect::Delegate)),
+            irreversible: any(|effect| matches!(effect, Effect::Desktop | Effect::Remote { .. })),
+            catastrophic: false,
+        }
+    }
+}
+
+/// G1, H4, H5: the class of one call, and why.
+fn classify(
+    call: &Call,
+    books: &Books,
+    facts: &Facts,
+    normalised: &Normalised<'_>,
+) -> (Class, String) {
+    if let Origin::Mcp { server } = &call.origin {
+        let hint = facts.hints.as_ref().and_then(|hints| hints.read_only_hint);
+        if let Some(source) = books.law.mcp_reads(server, &call.tool, hint) {
+            return (Class::Safe, format!("read-only by {}", source.file));
+        }
+    }
+    targets::classify(normalised)
+}

@@ -1,0 +1,122 @@
+//! The intent itself, and what a write tool says about it.
+
+use serde_json::Value;
+use tagout_vocab::{Class, Code, Gate, IntentId, MutationClass, Origin, Role};
+
+use crate::intents::Unselectable;
+use crate::judge::case::Case;
+use crate::judge::finding::{Finding, No, pass, skip};
+
+/// H1, H3, H8, H17: known, open, not ignored, not expired, not overlapping, not leased.
+pub(in crate::judge) fn intent(case: &Case<'_>) -> Finding {
+    if case.role() == Some(Role::SelectIntent) {
+        return match case.named_intent() {
+            Ok(id) => valid(case, &id),
+            Err(no) => no.deny(),
+        };
+    }
+    if case.class == Class::Safe {
+        return skip("a SAFE call needs no intent");
+    }
+    let Some(active) = case.session.active_intent() else {
+        let select = case.books.catalogue.name_of(Role::SelectIntent);
+        return No::new(Gate::Intent, Code::IntentRequired, "You must cite a valid active Intent ID.")
+            .remedy(format!("call `{select}` with the id of an open intent, then try again"))
+            .retryable()
+            .deny();
+    };
+    valid(case, active)
+}
+
+fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
+    let no = |code, reason: String| No::new(Gate::Intent, code, reason).intent(Some(id));
+    let Some(intent) = case.books.intents.get(id) else {
+        return no(Code::IntentUnknown, format!("there is no intent {id}"))
+            .remedy(case.known_intents())
+            .retryable()
+            .deny();
+    };
+    if let Some(line) = case.books.ignore.blocks_intent(id) {
+        return no(Code::IntentIgnored, format!("intent {id} is blocked by `{line}`"))
+            .remedy("choose another intent, or ask a person to unblock it")
+            .deny();
+    }
+    if let Err(why) = crate::intents::selectable(intent, case.facts.now) {
+        let code = match why {
+            Unselectable::Draft | Unselectable::Closed { .. } => Code::IntentClosed,
+            Unselectable::Expired { .. } => Code::IntentExpired,
+            Unselectable::EmptyScope => Code::ScopeEmpty,
+        };
+        return no(code, format!("intent {id}: {why}"))
+            .remedy("choose an open intent, or ask a person to reopen or widen this one")
+            .deny();
+    }
+    if let Some(holder) = &case.facts.leased_to
+        && *holder != case.session.id
+    {
+        return no(Code::Leased, format!("intent {id} is held by session {holder}"))
+            .remedy("choose another intent, or wait until it is released")
+            .retryable()
+            .deny();
+    }
+    overlap(case, id).unwrap_or_else(|| pass(format!("{id} is open: {}", intent.name)))
+}
+
+/// H17: two open intents that own the same file are refused unless a person allows it.
+fn overlap(case: &Case<'_>, id: &IntentId) -> Option<Finding> {
+    let other = crate::intents::find_overlap(&case.books.intents, id, case.facts.now)?;
+    let reason = format!(
+        "intents {id} and {} both own files: `{}` and `{}`",
+        other.intent, other.ours, other.theirs
+    );
+    let no = No::new(Gate::Intent, Code::IntentOverlap, reason)
+        .intent(Some(id))
+        .remedy("a person narrows one scope, closes one intent, or lists it under `shares_with`");
+    Some(match case.books.law.overlap() {
+        crate::law::Overlap::Deny => no.deny(),
+        crate::law::Overlap::Ask => no.ask(),
+    })
+}
+
+/// H10: a write tool of ours names the intent and the class of mutation; others get both from the
+/// session, but must not contradict it.
+pub(in crate::judge) fn metadata(case: &Case<'_>) -> Finding {
+    let Some(tool) = case.tool().filter(|_| case.class == Class::Destructive) else {
+        return skip("nothing is written");
+    };
+    let owed = tool.carries_metadata && case.call.origin == Origin::Native;
+    let active = case.session.active_intent();
+    let named = case.argument("intent_id").and_then(Value::as_str);
+    match (named, active) {
+        (Some(named), Some(active)) if named != active.as_str() => {
+            let reason = format!("the call names intent {named}, but {active} is active");
+            return No::new(Gate::Metadata, Code::IntentMismatch, reason)
+                .remedy(format!("send `intent_id: {active}`, or select {named} first"))
+                .intent(Some(active))
+                .retryable()
+                .deny();
+        }
+        (None, _) if owed => {
+            return No::new(Gate::Metadata, Code::IntentRequired, "write tools carry `intent_id`")
+                .remedy("send the call again with `intent_id` set to the active intent")
+                .intent(active)
+                .retryable()
+                .deny();
+        }
+        (Some(_) | None, _) => {}
+    }
+    let declared = case.argument("mutation_class").filter(|value| !value.is_null());
+    match declared.map(|value| value.as_str().and_then(MutationClass::parse)) {
+        Some(Some(class)) => pass(format!("declared as {}", class.as_str())),
+        None if !owed => skip("the session supplies intent and class"),
+        Some(None) | None => {
+            let words = MutationClass::ALL.map(MutationClass::as_str).join(" or ");
+            let reason = format!("write tools carry `mutation_class`: {words}");
+            No::new(Gate::Metadata, Code::MutationClassRequired, reason)
+                .remedy(format!("send the call again with `mutation_class` set to {words}"))
+                .intent(active)
+                .retryable()
+                .deny()
+        }
+    }
+}

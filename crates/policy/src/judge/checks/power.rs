@@ -1,0 +1,103 @@
+//! What may be used at all: tools, capabilities, reach, arguments, isolation.
+
+use tagout_vocab::{Class, Code, Effect, Gate, Origin, SideEffectLevel};
+
+use crate::judge::case::Case;
+use crate::judge::facts::Isolation;
+use crate::judge::finding::{Finding, No, pass, skip};
+use crate::law::{self, Denied};
+
+/// A5, C3: the tool and each capability it needs are let through by every layer.
+pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
+    let names = case.names();
+    let no = |what: String, denied: &Denied<'_>| {
+        let why = denied.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        let reason = format!("{what} is not permitted by {} ({}){why}", denied.source.file, denied.entry);
+        No::new(Gate::Capability, Code::CapabilityDenied, reason)
+            .rule(format!("{}: {}", denied.source.file, denied.entry))
+            .remedy("use another tool, or ask a person to permit this one")
+            .deny()
+    };
+    if let Some(denied) = case.books.law.tool_denied(&names) {
+        return no(format!("the tool `{}`", case.call.tool), &denied);
+    }
+    if let Origin::Mcp { server } = &case.call.origin
+        && let Some(denied) = case.books.law.mcp_denied(server, &case.call.tool)
+    {
+        return no(format!("the tool `{}` of server `{server}`", case.call.tool), &denied);
+    }
+    let needed = case.tool().map(|tool| tool.capabilities.as_slice()).unwrap_or_default();
+    for name in needed {
+        if let Some(denied) = case.books.law.capability_denied(name)
+            && !case.granted(name)
+        {
+            return no(format!("the capability `{name}`"), &denied);
+        }
+    }
+    pass(if needed.is_empty() { "none needed".to_owned() } else { needed.join(", ") })
+}
+
+/// A2: how far the call reaches, against the lowest ceiling of all layers.
+pub(in crate::judge) fn ceiling(case: &Case<'_>) -> Finding {
+    let (level, ceiling) = (case.level(), case.books.law.ceiling());
+    if case.tool().is_none() && case.class == Class::Safe {
+        return pass("read-only by the policy's own word");
+    }
+    if level == SideEffectLevel::None && !case.books.law.names_tool(&case.names()) {
+        let reason = format!("the tool `{}` declares no side-effect level", case.call.tool);
+        return No::new(Gate::Ceiling, Code::CeilingExceeded, reason)
+            .remedy("a person declares its level, or names the tool under `tools.allow`")
+            .deny();
+    }
+    if level > ceiling {
+        let reason = format!(
+            "the call reaches {}, but no further than {} is permitted",
+            level.as_str(),
+            ceiling.as_str()
+        );
+        return No::new(Gate::Ceiling, Code::CeilingExceeded, reason)
+            .remedy(case.ceiling_remedy())
+            .deny();
+    }
+    pass(format!("{} is within {}", level.as_str(), ceiling.as_str()))
+}
+
+/// A5: constraints on single arguments; one that can't be resolved refuses.
+pub(in crate::judge) fn arguments(case: &Case<'_>) -> Finding {
+    let refused =
+        case.books.law.argument_refused(&case.names(), case.arguments(), case.facts.case.folds());
+    match refused {
+        None => pass("no constraint is broken"),
+        Some(refused) => {
+            let reason = format!("{} ({})", refused.described(), refused.source.file);
+            No::new(Gate::Arguments, Code::ArgConstraint, reason)
+                .rule(format!("{}: arguments", refused.source.file))
+                .remedy("send the call again with an argument that the policy permits")
+                .retryable()
+                .deny()
+        }
+    }
+}
+
+/// S1: what the call needs to be held in by can be had here.
+pub(in crate::judge) fn isolation(case: &Case<'_>) -> Finding {
+    let runs = case.effects.iter().any(|effect| matches!(effect, Effect::Run { .. }));
+    if !runs || case.class == Class::Safe && case.facts.isolation == Isolation::Assumed {
+        return skip("no command whose writes have to be held");
+    }
+    match case.facts.isolation {
+        Isolation::Transaction => pass("the command runs in a layer that is judged afterwards"),
+        Isolation::Snapshot if case.books.law.isolation() == law::Isolation::Full => {
+            unavailable("only a snapshot can be had here, and the user's layer does not accept it")
+        }
+        Isolation::Snapshot => pass("the command runs against a snapshot, as the user accepts"),
+        Isolation::Assumed => pass("taken as available; nothing was probed"),
+        Isolation::Unavailable => unavailable("nothing here can hold a command's writes"),
+    }
+}
+
+fn unavailable(reason: &str) -> Finding {
+    No::new(Gate::Isolation, Code::IsolationUnavailable, reason)
+        .remedy("use an edit tool instead of a command; `tagout doctor` says what this host lacks")
+        .deny()
+}

@@ -1,0 +1,107 @@
+//! What the call would change: whether that is known, and whether the intent owns it.
+
+use tagout_vocab::{Class, Code, Effect, Gate, Place, Role, Target};
+
+use crate::judge::case::Case;
+use crate::judge::finding::{Finding, No, pass, skip};
+use crate::scope::Owned;
+
+/// Targets that can't be read from the arguments refuse.
+pub(in crate::judge) fn targets(case: &Case<'_>) -> Finding {
+    if case.class == Class::Safe {
+        return skip("nothing is changed");
+    }
+    let intent = case.session.active_intent();
+    if case.tool().is_none() {
+        let reason = format!("nobody declared the tool `{}`, so what it touches is unknown", case.call.tool);
+        return No::new(Gate::Targets, Code::ToolUnknown, reason)
+            .remedy("use a declared tool, or ask a person to declare this one in the policy")
+            .intent(intent)
+            .deny();
+    }
+    let unknown = case.effects.iter().find_map(|effect| match effect {
+        Effect::Unknown { what } => Some(what.as_str()),
+        Effect::Read(_)
+        | Effect::Write(_)
+        | Effect::Delete(_)
+        | Effect::Move { .. }
+        | Effect::Run { .. }
+        | Effect::Reach { .. }
+        | Effect::Remote { .. }
+        | Effect::Delegate
+        | Effect::Desktop => None,
+    });
+    let unknown = unknown.or_else(|| {
+        case.effects.is_empty().then_some("the call names nothing that it would touch")
+    });
+    match unknown {
+        None => pass(format!("{} known", counted(case.effects.len(), "effect"))),
+        Some(what) => No::new(Gate::Targets, Code::TargetUnknown, what)
+            .remedy("name every path in the arguments, or use a tool whose targets can be read")
+            .intent(intent)
+            .retryable()
+            .deny(),
+    }
+}
+
+/// H7: every changed path lies in the intent's scope, by its text and by where it really leads.
+pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
+    let mutated: Vec<&Target> = case.effects.iter().flat_map(Effect::mutated).collect();
+    if mutated.is_empty() {
+        return skip("no path is changed that can be named");
+    }
+    let Some(intent) = case.active() else {
+        return No::new(Gate::Scope, Code::IntentRequired, "a path is changed without an intent")
+            .remedy(format!("call `{}` first", case.books.catalogue.name_of(Role::SelectIntent)))
+            .deny();
+    };
+    let scope = match crate::scope::Scope::parse(&intent.owned_scope) {
+        Ok(scope) => scope,
+        Err(error) => {
+            return No::new(Gate::Scope, Code::PolicyInvalid, format!("intent {}: {error}", intent.id))
+                .remedy("a person mends the intent's scope")
+                .intent(Some(&intent.id))
+                .deny();
+        }
+    };
+    for target in &mutated {
+        for place in case.places(target) {
+            if let Some(why) = refused(case, &scope, place) {
+                let shown = place.shown();
+                let reason = format!(
+                    "Scope Violation: {} is not authorized to edit {shown}. \
+                     Request scope expansion. ({why})",
+                    intent.id
+                );
+                return No::new(Gate::Scope, Code::ScopeViolation, reason)
+                    .remedy(case.widening_remedy(intent))
+                    .intent(Some(&intent.id))
+                    .paths([shown])
+                    .deny();
+            }
+        }
+    }
+    pass(format!("{} in the scope of {}", counted(mutated.len(), "path"), intent.id))
+}
+
+fn refused(case: &Case<'_>, scope: &crate::scope::Scope, place: &Place) -> Option<String> {
+    let Place::Inside { path } = place else {
+        return Some("it lies outside the workspace".to_owned());
+    };
+    if let Some(line) = case.books.ignore.protects(path, case.facts.case) {
+        return Some(format!("protected by the ignore file: `{line}`"));
+    }
+    if let Some(denied) = case.books.law.protected(path, case.facts.case.folds()) {
+        let why = denied.reason.unwrap_or("protected by the policy");
+        return Some(format!("{why}: `{}`", denied.entry));
+    }
+    match scope.owns(path, case.facts.case) {
+        Owned::Yes(_) => None,
+        Owned::Excluded(pattern) => Some(format!("excluded by `{pattern}`")),
+        Owned::No => Some("no pattern of its scope covers it".to_owned()),
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
