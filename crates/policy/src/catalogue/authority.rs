@@ -35,7 +35,11 @@ pub struct Authority {
 impl Guarded {
     /// A protected run of segments, such as `.git/hooks`; `None` when the text holds no segment.
     pub fn new(path: &str, why: &str) -> Option<Self> {
-        let segments: Vec<String> = path.split('/').map(fold).filter(|s| !s.is_empty()).collect();
+        let segments: Vec<String> = path
+            .split('/')
+            .map(fold)
+            .filter(|s| !s.is_empty())
+            .collect();
         (!segments.is_empty()).then(|| Self {
             segments,
             only: false,
@@ -48,7 +52,8 @@ impl Guarded {
     fn covers(&self, path: &[String]) -> bool {
         (0..path.len()).any(|start| {
             let from = path.get(start..).unwrap_or_default();
-            run_ends(&self.segments, from).any(|end| self.takes(from.get(end..).unwrap_or_default()))
+            run_ends(&self.segments, from)
+                .any(|end| self.takes(from.get(end..).unwrap_or_default()))
         })
     }
 
@@ -153,7 +158,9 @@ fn run_ends<'a>(pattern: &'a [String], path: &'a [String]) -> impl Iterator<Item
     let (head, tail) = parts(pattern);
     let least = head.len() + tail.map_or(0, <[String]>::len);
     // A head that does not fit leaves nothing to try, which keeps long paths cheap.
-    let fits = path.get(..head.len()).is_some_and(|from| each_fits(head, from));
+    let fits = path
+        .get(..head.len())
+        .is_some_and(|from| each_fits(head, from));
     let most = match (fits, tail) {
         (false, _) => 0,
         (true, None) => least + 1,
@@ -172,7 +179,9 @@ fn run_fits(pattern: &[String], path: &[String]) -> bool {
         return head.len() == path.len() && each_fits(head, path);
     };
     path.len() >= head.len() + tail.len()
-        && path.get(..head.len()).is_some_and(|from| each_fits(head, from))
+        && path
+            .get(..head.len())
+            .is_some_and(|from| each_fits(head, from))
         && ends_with(path, tail)
 }
 
@@ -189,11 +198,15 @@ fn parts(pattern: &[String]) -> (&[String], Option<&[String]>) {
 
 fn ends_with(path: &[String], tail: &[String]) -> bool {
     let start = path.len().saturating_sub(tail.len());
-    path.get(start..).is_some_and(|end| end.len() == tail.len() && each_fits(tail, end))
+    path.get(start..)
+        .is_some_and(|end| end.len() == tail.len() && each_fits(tail, end))
 }
 
 fn each_fits(pattern: &[String], path: &[String]) -> bool {
-    pattern.iter().zip(path).all(|(pattern, segment)| segment_fits(pattern, segment))
+    pattern
+        .iter()
+        .zip(path)
+        .all(|(pattern, segment)| segment_fits(pattern, segment))
 }
 
 fn segment_fits(pattern: &str, segment: &str) -> bool {

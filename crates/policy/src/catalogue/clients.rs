@@ -142,7 +142,11 @@ fn read_client(id: &str, node: &Node, problems: &mut Problems) -> Option<Client>
         }
     }
     let mut tools = Vec::new();
-    for (name, entry) in fields.get("tools").and_then(Node::as_map).unwrap_or_default() {
+    for (name, entry) in fields
+        .get("tools")
+        .and_then(Node::as_map)
+        .unwrap_or_default()
+    {
         if let Some(name) = name.as_text() {
             tools.extend(read_client_tool(name, entry, problems));
         }
@@ -170,7 +174,11 @@ fn read_client_tool(name: &str, node: &Node, problems: &mut Problems) -> Option<
         return None;
     };
     let mut aliases = Vec::new();
-    for (theirs, ours) in fields.get("rename").and_then(Node::as_map).unwrap_or_default() {
+    for (theirs, ours) in fields
+        .get("rename")
+        .and_then(Node::as_map)
+        .unwrap_or_default()
+    {
         match (theirs.as_text(), ours.as_text()) {
             (Some(theirs), Some(ours)) => aliases.push((theirs.to_owned(), ours.to_owned())),
             _ => problems.add(theirs.at(), "`rename` maps a key to a key"),

@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 
 use super::authority::read_authority;
 use super::clients::read_clients;
-use super::{Authority, Catalogue, Client, ClientTool, Tool, read_tool};
+use super::{Catalogue, Client, ClientTool, Tool, read_tool};
 use crate::problem::{Problem, Problems, suggestion};
 use crate::yaml::{Fields, Node, parse};
 
 const NATIVE: (&str, &str) = ("data/native.yaml", include_str!("../../data/native.yaml"));
 const FURTHER: (&str, &str) = ("data/further.yaml", include_str!("../../data/further.yaml"));
 const CLIENTS: (&str, &str) = ("data/clients.yaml", include_str!("../../data/clients.yaml"));
-const AUTHORITY: (&str, &str) = ("data/authority.yaml", include_str!("../../data/authority.yaml"));
+const AUTHORITY: (&str, &str) = (
+    "data/authority.yaml",
+    include_str!("../../data/authority.yaml"),
+);
 
 /// Every problem of every file, or the catalogue.
 pub(super) fn built_in() -> Result<Catalogue, Vec<Problem>> {
@@ -39,7 +42,7 @@ pub(super) fn built_in() -> Result<Catalogue, Vec<Problem>> {
         added: Vec::new(),
         clients,
         servers: server.into_iter().collect(),
-        authority: authority.unwrap_or_else(Authority::default),
+        authority: authority.unwrap_or_default(),
     };
     let files = [
         native_problems,
@@ -63,7 +66,10 @@ fn root((file, text): (&str, &str)) -> Result<Node, Vec<Problem>> {
     let root = parse(file, text).map_err(|problem| vec![problem])?;
     root.ok_or_else(|| {
         let mut problems = Problems::new(file);
-        problems.add(crate::problem::Position { line: 1, column: 1 }, "the file is empty");
+        problems.add(
+            crate::problem::Position { line: 1, column: 1 },
+            "the file is empty",
+        );
         problems.finish(()).err().unwrap_or_default()
     })
 }
@@ -94,7 +100,10 @@ fn check_tools(tools: &[Tool], problems: &mut Problems) {
             problems.add(at, format!("`{name}` emits artifacts that no tool reads"));
         }
         if let Some(lost) = tool.result_readers.iter().find(|reader| !is_active(reader)) {
-            problems.add(at, format!("`{name}` names the reader `{lost}`, which is no tool"));
+            problems.add(
+                at,
+                format!("`{name}` names the reader `{lost}`, which is no tool"),
+            );
         }
     }
 }
@@ -102,7 +111,12 @@ fn check_tools(tools: &[Tool], problems: &mut Problems) {
 /// Every client's tool leads to a meaning, and its keys do not hide what the meaning looks at.
 fn check_clients(root: &Node, clients: &[Client], tools: &[Tool], problems: &mut Problems) {
     for entry in clients.iter().flat_map(|client| &client.tools) {
-        let ClientTool { name, tool, aliases, keys } = entry;
+        let ClientTool {
+            name,
+            tool,
+            aliases,
+            keys,
+        } = entry;
         let at = root.at();
         let Some(meaning) = tools.iter().find(|known| known.name == *tool) else {
             let hint = suggestion(tool, tools.iter().map(|known| known.name.as_str()));
@@ -117,7 +131,11 @@ fn check_clients(root: &Node, clients: &[Client], tools: &[Tool], problems: &mut
             }
         }
         for key in keys {
-            let aliased = meaning.aliases.iter().chain(aliases).any(|(alias, _)| alias == key);
+            let aliased = meaning
+                .aliases
+                .iter()
+                .chain(aliases)
+                .any(|(alias, _)| alias == key);
             if aliased || properties.contains(key) {
                 problems.add(at, format!("`{name}` lists `{key}`, which `{tool}` knows"));
             }
@@ -128,6 +146,8 @@ fn check_clients(root: &Node, clients: &[Client], tools: &[Tool], problems: &mut
 fn properties(tool: &Tool) -> BTreeSet<String> {
     let text = tool.input_schema.as_deref().unwrap_or("{}");
     let schema: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-    let properties = schema.get("properties").and_then(serde_json::Value::as_object);
+    let properties = schema
+        .get("properties")
+        .and_then(serde_json::Value::as_object);
     properties.map_or_else(BTreeSet::new, |map| map.keys().cloned().collect())
 }

@@ -58,7 +58,9 @@ impl<'c> Resolved<'c> {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum ExtendError {
     /// It would allow more than the catalogue does.
-    #[error("the tool `{name}` is in the catalogue; the policy can narrow its {field}, not change it")]
+    #[error(
+        "the tool `{name}` is in the catalogue; the policy can narrow its {field}, not change it"
+    )]
     Widens {
         /// The tool.
         name: String,
@@ -265,12 +267,18 @@ fn narrow_to(known: &mut Tool, wanted: Tool) -> Result<(), ExtendError> {
         ("kind", known.kind != wanted.kind),
         ("role", known.role != wanted.role),
         ("undoable", wanted.undoable && !known.undoable),
-        ("carries_metadata", known.carries_metadata && !wanted.carries_metadata),
+        (
+            "carries_metadata",
+            known.carries_metadata && !wanted.carries_metadata,
+        ),
         ("targets", known.targets != wanted.targets),
         ("paths", known.paths != wanted.paths),
         ("aliases", known.aliases != wanted.aliases),
         ("required", !contains_all(&wanted.required, &known.required)),
-        ("capabilities", !contains_all(&wanted.capabilities, &known.capabilities)),
+        (
+            "capabilities",
+            !contains_all(&wanted.capabilities, &known.capabilities),
+        ),
     ];
     if let Some((field, _)) = changed.into_iter().find(|(_, changed)| *changed) {
         return Err(ExtendError::Widens {
@@ -300,8 +308,10 @@ fn find<'t>(tools: &'t [Tool], name: &str) -> Option<&'t Tool> {
 
 /// The name under which the policy declares a server's tool; `None` where two pairs would share it.
 fn declared_name(server: &str, tool: &str) -> Option<String> {
-    let doubtful =
-        server.is_empty() || server.contains("__") || server.ends_with('_') || tool.starts_with('_');
+    let doubtful = server.is_empty()
+        || server.contains("__")
+        || server.ends_with('_')
+        || tool.starts_with('_');
     (!doubtful).then(|| format!("mcp__{server}__{tool}"))
 }
 

@@ -63,18 +63,37 @@ pub fn read_tool(node: &Node, problems: &mut Problems) -> Option<Tool> {
     let fields = Fields::of(node, "a tool", &TOOL_FIELDS, problems)?;
     let name = needed(fields.text("name", problems), "name", node, problems)?;
     let about = needed(fields.text("about", problems), "about", node, problems)?;
-    let class = needed(fields.word("class", &CLASSES, problems), "class", node, problems)?;
+    let class = needed(
+        fields.word("class", &CLASSES, problems),
+        "class",
+        node,
+        problems,
+    )?;
     let kinds = ToolKind::ALL.map(|kind| (kind.as_str(), kind));
-    let kind = needed(fields.word("kind", &kinds, problems), "kind", node, problems)?;
+    let kind = needed(
+        fields.word("kind", &kinds, problems),
+        "kind",
+        node,
+        problems,
+    )?;
     let levels = SideEffectLevel::ALL.map(|level| (level.as_str(), level));
-    let level = needed(fields.word("level", &levels, problems), "level", node, problems)?;
+    let level = needed(
+        fields.word("level", &levels, problems),
+        "level",
+        node,
+        problems,
+    )?;
     let arguments = fields
         .get("arguments")
         .map(|entries| read_arguments(entries, 1, problems));
     let declared = arguments.as_deref().unwrap_or_default();
     let carries_metadata = fields.bool("carries_metadata", problems).unwrap_or(false);
     let own_schema = read_schema(&fields, problems);
-    let made = || arguments.as_ref().map(|list| input_schema(about, list, carries_metadata));
+    let made = || {
+        arguments
+            .as_ref()
+            .map(|list| input_schema(about, list, carries_metadata))
+    };
     let mut paths = Vec::new();
     collect_paths(declared, "", &mut paths);
     let tool = Tool {
@@ -114,7 +133,10 @@ fn check_class(tool: &Tool, fields: &Fields<'_>, problems: &mut Problems) {
     let at = fields.node().at();
     let reason = fields.text("safe_because", problems);
     if tool.level == SideEffectLevel::None {
-        problems.add(at, "`level` can't be `none`: a tool has to say how far it reaches");
+        problems.add(
+            at,
+            "`level` can't be `none`: a tool has to say how far it reaches",
+        );
     }
     if tool.class == Class::Destructive {
         if reason.is_some() {
@@ -124,7 +146,10 @@ fn check_class(tool: &Tool, fields: &Fields<'_>, problems: &mut Problems) {
     }
     if !tool.kind.is_read_only() && reason.is_none() {
         let kind = tool.kind.as_str();
-        problems.add(at, format!("a SAFE tool of kind `{kind}` needs `safe_because`"));
+        problems.add(
+            at,
+            format!("a SAFE tool of kind `{kind}` needs `safe_because`"),
+        );
     }
     let reaches = tool.level > SideEffectLevel::ReadOnly;
     let fetches = tool.kind == ToolKind::Fetch && tool.level == SideEffectLevel::Network;
@@ -163,7 +188,10 @@ fn check_targets(tool: &Tool, node: &Node, declared: &[Argument], problems: &mut
     for key in keys {
         let root = key.split(['.', '[']).next().unwrap_or_default();
         if !declared.iter().any(|argument| argument.key == root) {
-            problems.add(node.at(), format!("`targets` names `{key}`, which is no argument"));
+            problems.add(
+                node.at(),
+                format!("`targets` names `{key}`, which is no argument"),
+            );
         }
     }
 }
@@ -173,11 +201,7 @@ fn read_targets(fields: &Fields<'_>, problems: &mut Problems) -> TargetForm {
         return TargetForm::Params;
     };
     if node.as_text().is_some() {
-        let words = [
-            ("params", 0_u8),
-            ("nothing", 1),
-            ("unknown", 2),
-        ];
+        let words = [("params", 0_u8), ("nothing", 1), ("unknown", 2)];
         return match fields.word("targets", &words, problems) {
             Some(0) => TargetForm::Params,
             Some(1) => TargetForm::Nothing,
@@ -199,13 +223,11 @@ fn read_targets(fields: &Fields<'_>, problems: &mut Problems) -> TargetForm {
     ]
     .into_iter()
     .flatten();
-    match (forms.next(), forms.next()) {
-        (Some(form), None) => form,
-        _ => {
-            problems.add(node.at(), "`targets` names exactly one form");
-            TargetForm::Unknown
-        }
+    if let (Some(form), None) = (forms.next(), forms.next()) {
+        return form;
     }
+    problems.add(node.at(), "`targets` names exactly one form");
+    TargetForm::Unknown
 }
 
 fn read_remote(node: &Node, problems: &mut Problems) -> Option<TargetForm> {
@@ -225,7 +247,9 @@ fn read_remote(node: &Node, problems: &mut Problems) -> Option<TargetForm> {
 fn read_schema(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
     let text = fields.text("input_schema", problems)?;
     if let Err(error) = serde_json::from_str::<serde_json::Value>(text) {
-        let at = fields.get("input_schema").map_or_else(|| fields.node().at(), Node::at);
+        let at = fields
+            .get("input_schema")
+            .map_or_else(|| fields.node().at(), Node::at);
         problems.add(at, format!("`input_schema` is not JSON: {error}"));
     }
     Some(text.to_owned())
