@@ -48,3 +48,6 @@ pub const DELEGATION_DEPTH_MAX: usize = 3;
 
 /// H17: the same call this many times in a row is refused.
 pub const REPEAT_LIMIT_DEFAULT: u32 = 12;
+
+/// Linux's `MAX_ARG_STRLEN`: a longer command line can't be handed to a shell anyway.
+pub const COMMAND_BYTES_MAX: usize = 128 * 1024;

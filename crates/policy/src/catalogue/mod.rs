@@ -1,96 +1,319 @@
 //! What every known tool means. Data in `data/`, loaded once; the code knows no tool's name.
 
+mod authority;
+mod clients;
+mod load;
+mod read;
+mod schema;
+mod tool;
+
+pub use authority::{Authority, Guarded};
+pub use clients::{Client, ClientTool, McpPattern, RemoteName};
+pub use read::read_tool;
+pub use tool::{Access, PathParam, TargetForm, Tool};
+
 use serde::{Deserialize, Serialize};
-use tagout_vocab::{Class, Role, SideEffectLevel, ToolKind};
+use tagout_vocab::{Class, Origin, Role, ToolAnnotations, WorkspacePath};
 
-/// What a tool does with the path under one of its keys.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Access {
-    /// Reads it.
-    Read,
-    /// Creates or changes it.
-    Write,
-    /// Removes it.
-    Delete,
-    /// Moves it away.
-    MoveFrom,
-    /// Moves something there.
-    MoveTo,
-    /// Works in it: later relative paths start there.
-    Cwd,
-}
+use crate::problem::Problem;
 
-/// One argument that holds a path or a list of paths.
-#[derive(Clone, Debug, Eq, PartialEq, Ord, PartialOrd, Serialize, Deserialize)]
-pub struct PathParam {
-    /// The argument's canonical key; `files[].path` reaches into lists of objects.
-    pub key: String,
-    /// What is done with it.
-    pub access: Access,
-}
-
-/// How the targets of a call are read from its arguments.
-#[derive(Clone, Debug, Default, Eq, PartialEq, Ord, PartialOrd, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TargetForm {
-    /// From the path parameters, and from them alone.
-    #[default]
-    Params,
-    /// The path parameters, and the files named in a `*** Begin Patch` or unified diff under this key.
-    Patch {
-        /// The argument that holds the patch.
-        key: String,
-    },
-    /// A shell command line under this key.
-    Command {
-        /// The argument that holds the command line or a list of them.
-        key: String,
-    },
-    /// The tool touches no path and no host.
-    Nothing,
-    /// A remote address under this key.
-    Address {
-        /// The argument that holds the address.
-        key: String,
-    },
-    /// Can't be read from the arguments: refuses.
-    Unknown,
-}
-
-/// What one tool means. Serialised into the compiled law, so no field may be skipped.
+/// Everything that is known about tools, clients and protected paths. Part of the compiled law.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
-pub struct Tool {
-    /// The canonical name.
-    pub name: String,
-    /// SAFE or DESTRUCTIVE, before the arguments are looked at.
-    pub class: Class,
-    /// ACP kind.
-    pub kind: ToolKind,
-    /// How far it reaches.
-    pub level: SideEffectLevel,
-    /// The part it plays, if any.
-    pub role: Option<Role>,
-    /// Arguments that hold paths. All of them count.
-    pub paths: Vec<PathParam>,
-    /// How its targets are read.
-    pub targets: TargetForm,
-    /// Alias to canonical key.
-    pub aliases: Vec<(String, String)>,
-    /// Keys that must be there and not null.
-    pub required: Vec<String>,
-    /// Capabilities of RFC-0003's tree that it needs, such as `filesystem.write`.
-    pub capabilities: Vec<String>,
-    /// Whether it must carry `intent_id` and `mutation_class` itself (H10).
-    pub carries_metadata: bool,
-    /// Whether its effects can be taken back.
-    pub undoable: bool,
-    /// Whether it may answer with a handle to a large output.
-    pub emits_artifacts: bool,
-    /// Canonical names of tools that read such output.
-    pub result_readers: Vec<String>,
-    /// Whether its results are always complete inline.
-    pub inline_result: bool,
-    /// Its input schema as JSON text (2020-12), where it has one.
-    pub input_schema: Option<String>,
+pub struct Catalogue {
+    // Sorted by name; the catalogue's own data.
+    tools: Vec<Tool>,
+    // Sorted names of those in `tools` that Tagout offers itself.
+    native: Vec<String>,
+    // Sorted by name; declared by the policy.
+    added: Vec<Tool>,
+    // Sorted by id.
+    clients: Vec<Client>,
+    // Names of MCP servers that the workspace knows, Tagout's own first.
+    servers: Vec<String>,
+    authority: Authority,
 }
+
+/// A tool that was found, and how this origin spells its arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved<'c> {
+    /// What the tool means.
+    pub tool: &'c Tool,
+    /// Aliases of this origin, which go before the tool's own.
+    pub aliases: &'c [(String, String)],
+    /// Further keys of this origin's tool, which mean nothing to the judge.
+    pub keys: &'c [String],
+}
+
+impl<'c> Resolved<'c> {
+    const fn plain(tool: &'c Tool) -> Self {
+        Self {
+            tool,
+            aliases: &[],
+            keys: &[],
+        }
+    }
+}
+
+/// Why a tool of the policy was not taken over.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum ExtendError {
+    /// It would allow more than the catalogue does.
+    #[error(
+        "the tool `{name}` is in the catalogue; the policy can narrow its {field}, not change it"
+    )]
+    Widens {
+        /// The tool.
+        name: String,
+        /// What would be changed.
+        field: &'static str,
+    },
+    /// The same name was declared before.
+    #[error("the tool `{name}` is declared twice")]
+    Twice {
+        /// The tool.
+        name: String,
+    },
+}
+
+impl Catalogue {
+    /// The catalogue that comes with the program.
+    pub fn built_in() -> Result<Self, Vec<Problem>> {
+        load::built_in()
+    }
+
+    /// What a tool means that this origin calls so; `None` is an unknown tool, which is destructive.
+    pub fn lookup(&self, origin: &Origin, name: &str) -> Option<Resolved<'_>> {
+        match origin {
+            Origin::Native => self.tool(name).map(Resolved::plain),
+            Origin::Custom => find(&self.added, name).map(Resolved::plain),
+            Origin::Mcp { server } => self.lookup_remote(server, name),
+            Origin::Client { client } => self.lookup_client(client, name),
+        }
+    }
+
+    fn lookup_client(&self, client: &str, name: &str) -> Option<Resolved<'_>> {
+        let client = self.client(client)?;
+        if let Some(entry) = client.tool(name) {
+            let tool = find(&self.tools, &entry.tool)?;
+            return Some(Resolved {
+                tool,
+                aliases: &entry.aliases,
+                keys: &entry.keys,
+            });
+        }
+        match client.remote_name(name, &self.servers) {
+            Some(RemoteName {
+                server: Some(server),
+                tool,
+            }) => self.lookup_remote(&server, &tool),
+            Some(RemoteName { server: None, .. }) => None,
+            None => find(&self.added, name).map(Resolved::plain),
+        }
+    }
+
+    /// A tool of an MCP server: one of Tagout's own, or one that the policy declared.
+    fn lookup_remote(&self, server: &str, name: &str) -> Option<Resolved<'_>> {
+        if self.servers.first().is_some_and(|own| own == server) {
+            return self.native_tool(name).map(Resolved::plain);
+        }
+        find(&self.added, &declared_name(server, name)?).map(Resolved::plain)
+    }
+
+    /// The server and tool that a name stands for, where the origin says so without doubt.
+    pub fn remote_name(&self, origin: &Origin, name: &str) -> Option<RemoteName> {
+        match origin {
+            Origin::Native | Origin::Custom => None,
+            Origin::Mcp { server } => Some(RemoteName {
+                server: Some(server.clone()),
+                tool: name.to_owned(),
+            }),
+            Origin::Client { client } => {
+                let client = self.client(client)?;
+                let known = client.tool(name).is_some();
+                (!known)
+                    .then(|| client.remote_name(name, &self.servers))
+                    .flatten()
+            }
+        }
+    }
+
+    /// A tool by its canonical name: the catalogue's own, else one of the policy's.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        find(&self.tools, name).or_else(|| find(&self.added, name))
+    }
+
+    /// A tool that Tagout offers itself.
+    pub fn native_tool(&self, name: &str) -> Option<&Tool> {
+        self.native
+            .binary_search_by(|known| known.as_str().cmp(name))
+            .ok()?;
+        find(&self.tools, name)
+    }
+
+    /// The tools that Tagout offers itself, by name.
+    pub fn native(&self) -> impl Iterator<Item = &Tool> {
+        self.native
+            .iter()
+            .filter_map(|name| find(&self.tools, name))
+    }
+
+    /// Every tool of the catalogue, the policy's last.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().chain(&self.added)
+    }
+
+    /// Every client, by id.
+    pub fn clients(&self) -> &[Client] {
+        &self.clients
+    }
+
+    fn client(&self, id: &str) -> Option<&Client> {
+        let at = self
+            .clients
+            .binary_search_by(|client| client.id.as_str().cmp(id))
+            .ok()?;
+        self.clients.get(at)
+    }
+
+    /// The tool that plays a part, one of Tagout's own if there is one; messages name it.
+    pub fn by_role(&self, role: Role) -> Option<&Tool> {
+        let plays = |tool: &&Tool| tool.role == Some(role);
+        self.native()
+            .find(plays)
+            .or_else(|| self.tools().find(plays))
+    }
+
+    /// A4: what a tool means under the wire names of seed 003.
+    pub fn annotations(&self, tool: &Tool) -> ToolAnnotations {
+        tool.annotations()
+    }
+
+    /// The protected paths.
+    pub const fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// The protected paths, to add more of them.
+    pub const fn authority_mut(&mut self) -> &mut Authority {
+        &mut self.authority
+    }
+
+    /// Why no call may change this path, if none may.
+    pub fn is_authority(&self, path: &WorkspacePath) -> Option<&str> {
+        self.authority.workspace_reason(path)
+    }
+
+    /// Whether removing, moving or replacing this folder would take protected paths along.
+    pub fn holds_authority(&self, path: &WorkspacePath) -> bool {
+        self.authority.holds(path)
+    }
+
+    /// Why no call may change this path outside of the workspace, if none may.
+    pub fn is_home_authority(&self, raw: &str) -> Option<&str> {
+        self.authority.home_reason(raw)
+    }
+
+    /// Tells the names of MCP servers, so that clients' spellings of their tools can be taken apart.
+    pub fn know_servers(&mut self, servers: impl IntoIterator<Item = String>) {
+        for server in servers {
+            if !self.servers.contains(&server) {
+                self.servers.push(server);
+            }
+        }
+    }
+
+    /// Makes a tool destructive. False when there is none of that name.
+    pub fn narrow(&mut self, name: &str) -> bool {
+        let named = |tool: &&mut Tool| tool.name == name;
+        let tool = self.tools.iter_mut().chain(&mut self.added).find(named);
+        tool.map(|tool| tool.class = Class::Destructive).is_some()
+    }
+
+    /// Takes over the policy's tools: new names, and narrower meanings of known ones.
+    ///
+    /// A tool of an MCP server is named `mcp__SERVER__TOOL`. Whatever would allow more than the
+    /// catalogue does is left out and named in the answer.
+    pub fn extend(&mut self, additional: Vec<Tool>) -> Vec<ExtendError> {
+        let mut refused = Vec::new();
+        for tool in additional {
+            if let Ok(at) = self
+                .tools
+                .binary_search_by(|known| known.name.cmp(&tool.name))
+            {
+                if let Some(known) = self.tools.get_mut(at)
+                    && let Err(error) = narrow_to(known, tool)
+                {
+                    refused.push(error);
+                }
+                continue;
+            }
+            match self
+                .added
+                .binary_search_by(|known| known.name.cmp(&tool.name))
+            {
+                Ok(_) => refused.push(ExtendError::Twice { name: tool.name }),
+                Err(at) => self.added.insert(at, tool),
+            }
+        }
+        refused
+    }
+}
+
+/// Narrows a known tool to what the policy says of it, or says what would widen it.
+fn narrow_to(known: &mut Tool, wanted: Tool) -> Result<(), ExtendError> {
+    let changed = [
+        ("class", known.class > wanted.class),
+        ("level", wanted.level < known.level),
+        ("kind", known.kind != wanted.kind),
+        ("role", known.role != wanted.role),
+        ("undoable", wanted.undoable && !known.undoable),
+        (
+            "carries_metadata",
+            known.carries_metadata && !wanted.carries_metadata,
+        ),
+        ("targets", known.targets != wanted.targets),
+        ("paths", known.paths != wanted.paths),
+        ("aliases", known.aliases != wanted.aliases),
+        ("required", !contains_all(&wanted.required, &known.required)),
+        (
+            "capabilities",
+            !contains_all(&wanted.capabilities, &known.capabilities),
+        ),
+    ];
+    if let Some((field, _)) = changed.into_iter().find(|(_, changed)| *changed) {
+        return Err(ExtendError::Widens {
+            name: wanted.name,
+            field,
+        });
+    }
+    // Two schemas can't be compared for which is narrower, so the catalogue's own stays.
+    let input_schema = known.input_schema.take();
+    *known = Tool {
+        input_schema,
+        ..wanted
+    };
+    Ok(())
+}
+
+fn contains_all(whole: &[String], part: &[String]) -> bool {
+    part.iter().all(|item| whole.contains(item))
+}
+
+fn find<'t>(tools: &'t [Tool], name: &str) -> Option<&'t Tool> {
+    let at = tools
+        .binary_search_by(|tool| tool.name.as_str().cmp(name))
+        .ok()?;
+    tools.get(at)
+}
+
+/// The name under which the policy declares a server's tool; `None` where two pairs would share it.
+fn declared_name(server: &str, tool: &str) -> Option<String> {
+    let doubtful = server.is_empty()
+        || server.contains("__")
+        || server.ends_with('_')
+        || tool.starts_with('_');
+    (!doubtful).then(|| format!("mcp__{server}__{tool}"))
+}
+
+#[cfg(test)]
+mod tests;

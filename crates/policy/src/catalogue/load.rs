@@ -1,0 +1,153 @@
+//! Loading the catalogue's own data, and the checks that span more than one entry.
+
+use std::collections::BTreeSet;
+
+use super::authority::read_authority;
+use super::clients::read_clients;
+use super::{Catalogue, Client, ClientTool, Tool, read_tool};
+use crate::problem::{Problem, Problems, suggestion};
+use crate::yaml::{Fields, Node, parse};
+
+const NATIVE: (&str, &str) = ("data/native.yaml", include_str!("../../data/native.yaml"));
+const FURTHER: (&str, &str) = ("data/further.yaml", include_str!("../../data/further.yaml"));
+const CLIENTS: (&str, &str) = ("data/clients.yaml", include_str!("../../data/clients.yaml"));
+const AUTHORITY: (&str, &str) = (
+    "data/authority.yaml",
+    include_str!("../../data/authority.yaml"),
+);
+
+/// Every problem of every file, or the catalogue.
+pub(super) fn built_in() -> Result<Catalogue, Vec<Problem>> {
+    let mut native_problems = Problems::new(NATIVE.0);
+    let mut further_problems = Problems::new(FURTHER.0);
+    let mut client_problems = Problems::new(CLIENTS.0);
+    let mut authority_problems = Problems::new(AUTHORITY.0);
+
+    let own = read_tools(&root(NATIVE)?, &mut native_problems);
+    let mut native: Vec<String> = own.iter().map(|tool| tool.name.clone()).collect();
+    native.sort();
+    let further = read_tools(&root(FURTHER)?, &mut further_problems);
+    let clients_root = root(CLIENTS)?;
+    let (server, clients) = read_clients(&clients_root, &mut client_problems);
+    let authority = read_authority(&root(AUTHORITY)?, &mut authority_problems);
+
+    let mut tools = own;
+    tools.extend(further);
+    check_tools(&tools, &mut native_problems);
+    check_clients(&clients_root, &clients, &tools, &mut client_problems);
+    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    let catalogue = Catalogue {
+        tools,
+        native,
+        added: Vec::new(),
+        clients,
+        servers: server.into_iter().collect(),
+        authority: authority.unwrap_or_default(),
+    };
+    let files = [
+        native_problems,
+        further_problems,
+        client_problems,
+        authority_problems,
+    ];
+    let found: Vec<Problem> = files
+        .into_iter()
+        .filter_map(|problems| problems.finish(()).err())
+        .flatten()
+        .collect();
+    if found.is_empty() {
+        Ok(catalogue)
+    } else {
+        Err(found)
+    }
+}
+
+fn root((file, text): (&str, &str)) -> Result<Node, Vec<Problem>> {
+    let root = parse(file, text).map_err(|problem| vec![problem])?;
+    root.ok_or_else(|| {
+        let mut problems = Problems::new(file);
+        problems.add(
+            crate::problem::Position { line: 1, column: 1 },
+            "the file is empty",
+        );
+        problems.finish(()).err().unwrap_or_default()
+    })
+}
+
+/// The tools of one file. `words` holds lists that the entries share, and means nothing by itself.
+fn read_tools(root: &Node, problems: &mut Problems) -> Vec<Tool> {
+    let Some(fields) = Fields::of(root, "the file", &["words", "tools"], problems) else {
+        return Vec::new();
+    };
+    let entries = fields.list("tools", problems).unwrap_or_default();
+    entries
+        .iter()
+        .filter_map(|entry| read_tool(entry, problems))
+        .collect()
+}
+
+/// Names are unique, and what emits artifacts names a reader that is there (A4).
+fn check_tools(tools: &[Tool], problems: &mut Problems) {
+    let mut names = BTreeSet::new();
+    for tool in tools {
+        let at = crate::problem::Position::default();
+        let name = &tool.name;
+        if !names.insert(name) {
+            problems.add(at, format!("the tool `{name}` appears twice"));
+        }
+        let is_active = |reader: &str| tools.iter().any(|other| other.name == reader);
+        if tool.annotations().lacks_result_reader(is_active) {
+            problems.add(at, format!("`{name}` emits artifacts that no tool reads"));
+        }
+        if let Some(lost) = tool.result_readers.iter().find(|reader| !is_active(reader)) {
+            problems.add(
+                at,
+                format!("`{name}` names the reader `{lost}`, which is no tool"),
+            );
+        }
+    }
+}
+
+/// Every client's tool leads to a meaning, and its keys do not hide what the meaning looks at.
+fn check_clients(root: &Node, clients: &[Client], tools: &[Tool], problems: &mut Problems) {
+    for entry in clients.iter().flat_map(|client| &client.tools) {
+        let ClientTool {
+            name,
+            tool,
+            aliases,
+            keys,
+        } = entry;
+        let at = root.at();
+        let Some(meaning) = tools.iter().find(|known| known.name == *tool) else {
+            let hint = suggestion(tool, tools.iter().map(|known| known.name.as_str()));
+            problems.add_with(at, format!("`{name}` is the unknown tool `{tool}`"), hint);
+            continue;
+        };
+        let properties = properties(meaning);
+        for (theirs, ours) in aliases {
+            if !properties.contains(ours) || properties.contains(theirs) {
+                let message = format!("`{name}` renames `{theirs}` to `{ours}` of `{tool}`");
+                problems.add(at, message);
+            }
+        }
+        for key in keys {
+            let aliased = meaning
+                .aliases
+                .iter()
+                .chain(aliases)
+                .any(|(alias, _)| alias == key);
+            if aliased || properties.contains(key) {
+                problems.add(at, format!("`{name}` lists `{key}`, which `{tool}` knows"));
+            }
+        }
+    }
+}
+
+fn properties(tool: &Tool) -> BTreeSet<String> {
+    let text = tool.input_schema.as_deref().unwrap_or("{}");
+    let schema: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let properties = schema
+        .get("properties")
+        .and_then(serde_json::Value::as_object);
+    properties.map_or_else(BTreeSet::new, |map| map.keys().cloned().collect())
+}
