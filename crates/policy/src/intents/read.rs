@@ -77,12 +77,17 @@ pub fn read(file: &str, text: &str) -> Result<IntentFile, Vec<Problem>> {
     };
     let (intents, positions) = entries.into_iter().unzip();
     let Reader { problems, warnings } = reader;
-    problems.finish(IntentFile {
+    let mut file = IntentFile {
         dialect,
         version,
         intents,
         positions,
         warnings: warnings.finish(()).err().unwrap_or_default(),
+    };
+    file.warnings.sort_by_key(|warning| warning.at);
+    problems.finish(file).map_err(|mut problems| {
+        problems.sort_by_key(|problem| problem.at);
+        problems
     })
 }
 
