@@ -54,6 +54,9 @@ const BUDGET_KEYS: &[&str] = &[
     "consumed_tokens",
 ];
 
+/// How much of a wrong pattern a message quotes: enough to find it by.
+const QUOTED_CHARS_MAX: usize = 80;
+
 /// Milliseconds in the unit people write budgets in.
 pub(super) const MINUTE_MS: u64 = 60_000;
 
@@ -206,7 +209,10 @@ impl<'a> Entry<'a, '_> {
             };
             match check_pattern(&text) {
                 Ok(()) => patterns.push(text),
-                Err(error) => self.problem(item.at(), format!("`{text}`: {error}")),
+                Err(error) => {
+                    let start: String = text.chars().take(QUOTED_CHARS_MAX).collect();
+                    self.problem(item.at(), format!("`{start}`: {error}"));
+                }
             }
         }
         patterns
