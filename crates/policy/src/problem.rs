@@ -28,6 +28,28 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
+impl Problem {
+    /// A problem whose words are fit for a terminal: bounded, and without control characters that
+    /// the file may have smuggled into them.
+    pub fn new(file: &str, at: Position, message: impl Into<String>, hint: Option<String>) -> Self {
+        Self {
+            file: file.to_owned(),
+            at,
+            message: shown(&message.into()),
+            hint: hint.map(|hint| shown(&hint)),
+        }
+    }
+}
+
+fn shown(words: &str) -> String {
+    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let mut shown: String = words.chars().take(MESSAGE_CHARS_MAX).map(clean).collect();
+    if words.chars().nth(MESSAGE_CHARS_MAX).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -54,6 +76,12 @@ pub struct Problems {
 /// More than this many problems help nobody.
 const PROBLEMS_MAX: usize = 50;
 
+/// A message that quotes the file quotes no more of it than a person reads.
+const MESSAGE_CHARS_MAX: usize = 400;
+
+/// No valid word is longer, and the distance costs the product of both lengths.
+const WORD_BYTES_MAX: usize = 64;
+
 impl Problems {
     /// No problems yet, in the file of this name.
     pub fn new(file: &str) -> Self {
@@ -71,13 +99,13 @@ impl Problems {
     /// Adds one with what to do about it.
     pub fn add_with(&mut self, at: Position, message: impl Into<String>, hint: Option<String>) {
         if self.found.len() < PROBLEMS_MAX {
-            self.found.push(Problem {
-                file: self.file.clone(),
-                at,
-                message: message.into(),
-                hint,
-            });
+            self.found.push(Problem::new(&self.file, at, message, hint));
         }
+    }
+
+    /// Whether no more are gathered.
+    pub fn is_full(&self) -> bool {
+        self.found.len() >= PROBLEMS_MAX
     }
 
     /// Whether there is none.
@@ -97,6 +125,9 @@ impl Problems {
 
 /// The valid word nearest to a wrong one, when it is near enough to be meant.
 pub fn nearest<'a>(wrong: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if wrong.len() > WORD_BYTES_MAX {
+        return None;
+    }
     let wrong = wrong.to_lowercase();
     valid
         .into_iter()

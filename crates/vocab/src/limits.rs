@@ -21,6 +21,27 @@ pub const INTENTS_MAX: usize = 20_000;
 /// Patterns in one intent's scope.
 pub const SCOPE_PATTERNS_MAX: usize = 1_000;
 
+/// Other intents that one intent may share its files with.
+pub const SHARES_MAX: usize = 1_000;
+
+/// Lines of one `.intentignore` that say something.
+pub const IGNORE_LINES_MAX: usize = 10_000;
+
+/// Steps that one search for overlapping scopes may take; beyond it the rest counts as overlapping.
+pub const OVERLAP_STEPS_MAX: usize = 20_000_000;
+
+/// Bytes of the text that tells a model about its intent: a page or two, not its whole context.
+pub const CONTEXT_BYTES_MAX: usize = 32 * 1024;
+
+/// Bytes of one list in that text, once escaped.
+pub const CONTEXT_SECTION_BYTES_MAX: usize = 5 * 1024;
+
+/// Bytes of one value in that text, once escaped.
+pub const CONTEXT_VALUE_BYTES_MAX: usize = 1_024;
+
+/// Records of the recent trace in that text: the latest ones.
+pub const CONTEXT_TRACE_COUNT_MAX: usize = 12;
+
 /// Bytes of one scope pattern.
 pub const PATTERN_BYTES_MAX: usize = 1_024;
 

@@ -1,8 +1,8 @@
 //! Builds the bounded tree from the parser's events, without recursion.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span as Mark};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span as Mark, Tag};
 use tagout_vocab::limits::{DOCUMENT_DEPTH_MAX, DOCUMENT_NODES_MAX, SIDECAR_BYTES_MAX};
 
 use super::{Node, Span, Value};
@@ -10,14 +10,57 @@ use crate::problem::{Position, Problem};
 
 /// Reads one document. `None` when the text holds nothing but blanks and comments.
 ///
-/// Refused with line and column: text that is not YAML, more than one document, duplicate keys,
-/// nesting, size or aliases beyond their bounds.
+/// Refused with line and column: text that is not YAML, control characters, tags that no field has
+/// a use for, more than one document, duplicate keys, nesting, size or aliases beyond their bounds.
 pub fn parse(file: &str, text: &str) -> Result<Option<Node>, Problem> {
     if text.len() > SIDECAR_BYTES_MAX {
         let message = format!("the file is larger than {SIDECAR_BYTES_MAX} bytes");
         return Err(problem(file, Position { line: 1, column: 1 }, message));
     }
+    if let Some(at) = first_control(text) {
+        return Err(problem(file, at, "a control character"));
+    }
     Builder::new(file, text).run()
+}
+
+/// Where the first anchor or alias stands, if there is one. Text that others refer to can't be
+/// edited in place, because the change would show up elsewhere too.
+pub fn first_anchor(text: &str) -> Option<Position> {
+    let mut parser = Parser::new_from_str(text);
+    while let Some(Ok((event, mark))) = parser.next_event() {
+        let shared = match event {
+            Event::Alias(_) => true,
+            Event::Scalar(_, _, anchor, _)
+            | Event::SequenceStart(anchor, _)
+            | Event::MappingStart(anchor, _) => anchor != 0,
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::SequenceEnd
+            | Event::MappingEnd => false,
+        };
+        if shared {
+            return Some(position(mark.start));
+        }
+    }
+    None
+}
+
+/// Where the first character stands that YAML does not let a text hold.
+fn first_control(text: &str) -> Option<Position> {
+    let refused = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
+    let (before, _) = text.split_once(refused)?;
+    let line = before.split('\n').count();
+    let column = before
+        .rsplit('\n')
+        .next()
+        .map_or(0, |last| last.chars().count());
+    Some(Position {
+        line,
+        column: column + 1,
+    })
 }
 
 /// A collection whose end has not come yet.
@@ -25,6 +68,8 @@ struct Open {
     node: Node,
     anchor: usize,
     key: Option<Node>,
+    // The keys so far: looking through the entries for each new key would be quadratic.
+    keys: HashSet<String>,
 }
 
 struct Builder<'a> {
@@ -63,11 +108,12 @@ impl<'a> Builder<'a> {
         let mut parser = Parser::new_from_str(self.text);
         while let Some(event) = parser.next_event() {
             let (event, mark) = event.map_err(|error| {
-                problem(
-                    self.file,
-                    position(*error.marker()),
-                    format!("not YAML: {}", error.info()),
-                )
+                let message = format!("not YAML: {}", error.info());
+                let mut problem = problem(self.file, position(*error.marker()), message);
+                if error.info().contains("unknown anchor") {
+                    problem.hint = Some("a text that starts with `*` needs quotes".to_owned());
+                }
+                problem
             })?;
             self.take(event, mark)?;
         }
@@ -76,7 +122,8 @@ impl<'a> Builder<'a> {
 
     fn take(&mut self, event: Event<'_>, mark: Mark) -> Result<(), Problem> {
         match event {
-            Event::Scalar(text, style, anchor, _) => {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.refuse_tag(tag.as_deref(), mark)?;
                 let value = Value::Scalar {
                     text: text.into_owned(),
                     plain: style == ScalarStyle::Plain,
@@ -89,8 +136,14 @@ impl<'a> Builder<'a> {
                 self.count(&node, 1)?;
                 self.place(node, anchor, 1)
             }
-            Event::SequenceStart(anchor, _) => self.begin(Value::List(Vec::new()), anchor, mark),
-            Event::MappingStart(anchor, _) => self.begin(Value::Map(Vec::new()), anchor, mark),
+            Event::SequenceStart(anchor, tag) => {
+                self.refuse_tag(tag.as_deref(), mark)?;
+                self.begin(Value::List(Vec::new()), anchor, mark)
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.refuse_tag(tag.as_deref(), mark)?;
+                self.begin(Value::Map(Vec::new()), anchor, mark)
+            }
             Event::SequenceEnd | Event::MappingEnd => self.end(mark),
             Event::Alias(anchor) => {
                 let Some((node, size)) = self.anchors.get(&anchor).cloned() else {
@@ -126,6 +179,7 @@ impl<'a> Builder<'a> {
             node,
             anchor,
             key: None,
+            keys: HashSet::new(),
         });
         Ok(())
     }
@@ -163,8 +217,7 @@ impl<'a> Builder<'a> {
                     let Value::Scalar { text, .. } = &key.value else {
                         return Err(problem(self.file, key.at(), "a key that is not text"));
                     };
-                    let repeated = |(other, _): &(Node, Node)| matches!(&other.value, Value::Scalar { text: known, .. } if known == text);
-                    if entries.iter().any(repeated) {
+                    if !open.keys.insert(text.clone()) {
                         let message = format!("the key `{text}` appears twice");
                         return Err(problem(self.file, key.at(), message));
                     }
@@ -174,6 +227,20 @@ impl<'a> Builder<'a> {
             Value::Scalar { .. } => {}
         }
         Ok(())
+    }
+
+    /// An unquoted `!src/gen/**` is a tag on an empty text: the pattern would vanish without a word.
+    fn refuse_tag(&self, tag: Option<&Tag>, mark: Mark) -> Result<(), Problem> {
+        let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) else {
+            return Ok(());
+        };
+        let mut problem = problem(
+            self.file,
+            position(mark.start),
+            format!("the tag `{tag}` means nothing here"),
+        );
+        problem.hint = Some("a text that starts with `!` needs quotes".to_owned());
+        Err(problem)
     }
 
     fn count(&mut self, node: &Node, size: usize) -> Result<(), Problem> {
@@ -256,10 +323,5 @@ fn position(marker: Marker) -> Position {
 }
 
 fn problem(file: &str, at: Position, message: impl Into<String>) -> Problem {
-    Problem {
-        file: file.to_owned(),
-        at,
-        message: message.into(),
-        hint: None,
-    }
+    Problem::new(file, at, message, None)
 }

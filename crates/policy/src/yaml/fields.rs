@@ -21,6 +21,9 @@ impl<'a> Fields<'a> {
         };
         for (key, _) in entries {
             let name = key.as_text().unwrap_or_default();
+            if problems.is_full() {
+                break;
+            }
             if !known.contains(&name) {
                 let hint = suggestion(name, known.iter().copied());
                 problems.add_with(key.at(), format!("{what} has no field `{name}`"), hint);

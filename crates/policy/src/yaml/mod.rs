@@ -7,7 +7,7 @@
 mod build;
 mod fields;
 
-pub use build::parse;
+pub use build::{first_anchor, parse};
 pub use fields::Fields;
 
 use crate::problem::Position;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Value, parse};
+use super::{Value, first_anchor, parse};
 
 fn refused(text: &str) -> String {
     parse("f.yaml", text).unwrap_err().to_string()
@@ -61,6 +61,53 @@ fn bombs_are_bounded() {
         "{deep}"
     );
     assert!(refused(&"- ".repeat(100_000)).contains("nested deeper"));
+}
+
+#[test]
+fn what_would_be_lost_in_silence_is_refused() {
+    assert_eq!(
+        refused("scope:\n  - src/**\n  - !src/gen/**\n"),
+        "f.yaml:3:5: the tag `!src/gen/**` means nothing here \
+         (a text that starts with `!` needs quotes)"
+    );
+    assert!(refused("- *.rs\n").ends_with("(a text that starts with `*` needs quotes)"));
+    assert_eq!(
+        refused("a: 1\nb: \u{0}\n"),
+        "f.yaml:2:4: a control character"
+    );
+    assert_eq!(
+        refused("ä\u{1b}[0m: 1\n"),
+        "f.yaml:1:2: a control character"
+    );
+    assert!(parse("f.yaml", "a: !!str 5\n").unwrap().is_some());
+}
+
+#[test]
+fn anchors_are_found() {
+    assert_eq!(first_anchor("a: [1, 2]\n"), None);
+    assert_eq!(first_anchor("a: 1\nb: &x 2\n").map(|at| at.line), Some(2));
+}
+
+#[test]
+fn a_huge_mapping_takes_no_quadratic_time() {
+    let mut text = String::new();
+    for key in 0..100_000 {
+        writeln!(text, "k{key}: 1").unwrap();
+    }
+    assert_eq!(
+        parse("f.yaml", &text)
+            .unwrap()
+            .unwrap()
+            .as_map()
+            .unwrap()
+            .len(),
+        100_000
+    );
+    text.push_str("k0: 2\n");
+    assert_eq!(
+        refused(&text),
+        "f.yaml:100001:1: the key `k0` appears twice"
+    );
 }
 
 #[test]
