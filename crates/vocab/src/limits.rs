@@ -72,3 +72,15 @@ pub const REPEAT_LIMIT_DEFAULT: u32 = 12;
 
 /// Linux's `MAX_ARG_STRLEN`: a longer command line can't be handed to a shell anyway.
 pub const COMMAND_BYTES_MAX: usize = 128 * 1024;
+
+/// Bytes that a compiled regular expression of a policy file may take.
+pub const REGEX_PROGRAM_BYTES_MAX: usize = 256 * 1024;
+
+/// Nesting of a regular expression of a policy file.
+pub const REGEX_DEPTH_MAX: u32 = 32;
+
+/// A longer command line is not matched against patterns: it counts as one that can't be read.
+pub const COMMAND_MATCH_BYTES_MAX: usize = 64 * 1024;
+
+/// Entries of any one list in a policy file, rules aside.
+pub const POLICY_LIST_MAX: usize = 2_000;
