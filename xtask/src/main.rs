@@ -16,6 +16,7 @@ mod requirements;
 mod suites;
 mod tidy;
 mod verbs;
+mod wrap;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -1,10 +1,11 @@
 //! The command line: which chore, with which options.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::error::XtaskError;
 use crate::suites::Depth;
-use crate::{bench, docs, process, requirements, suites, tidy};
+use crate::{bench, docs, process, requirements, suites, tidy, wrap};
 
 const HELP: &str = "\
 The project's own chores
@@ -12,7 +13,8 @@ The project's own chores
 Usage: cargo xtask <CHORE>
 
   test [--quick | --all]   every suite: format, lints, tidy, licences, tests, the docs' commands
-  tidy                     the rules of STYLE.md that a machine can check
+  tidy [FOLDER]            the rules of STYLE.md that a machine can check
+  wrap                     break comment lines that are too wide
   docs [PAGE...]           run the commands in README.md and docs/
   requirements             write the proofs into docs/reference/requirements.md
   bench [NAME...] [--json] [--rounds N]   measure against the budgets
@@ -27,6 +29,8 @@ pub(crate) fn run(words: &[String]) -> Result<ExitCode, XtaskError> {
         ["test", "--quick"] => Ok(suites::run(Depth::Quick)),
         ["test", "--all"] => Ok(suites::run(Depth::All)),
         ["tidy"] => tidy::run(&process::root()),
+        ["tidy", folder] => tidy::run(Path::new(folder)),
+        ["wrap"] => wrap::run(&process::root()),
         ["docs", pages @ ..] => docs::run(pages),
         ["requirements"] => requirements::write(&process::root()),
         ["bench", options @ ..] => bench::run(options),

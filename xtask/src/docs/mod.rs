@@ -1,9 +1,9 @@
 //! Runs the commands that the documentation shows, and compares what they print.
 //!
 //! A `console` block holds lines that start with `$ ` and what they print; `...` stands for any
-//! lines, `[..]` for anything within a line, and `? 2` after the output for an exit code. All blocks
-//! of one page share a folder, so that a guide can tell a story; a block with `file="NAME"` is
-//! written there first. A block that can't be run says why: `ignore="needs the network"`.
+//! lines, `[..]` for anything within a line, and `? 2` after the output for an exit code. All
+//! blocks of one page share a folder, so that a guide can tell a story; a block with `file="NAME"`
+//! is written there first. A block that can't be run says why: `ignore="needs the network"`.
 
 mod compare;
 mod page;

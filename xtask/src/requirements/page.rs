@@ -84,17 +84,18 @@ pub(super) fn problems(row: &Row, citations: &[Citation]) -> Vec<String> {
     problems
 }
 
-/// The page with the last column written from the citations. What a person marked as to come in
-/// part stays; a row that is wholly to come stays until somebody changes its mark.
+/// The page with the last column written from the citations. What a person marked as to come
+/// stays marked; once a test cites such an id, the mark holds for the rest of it, until a person
+/// takes it away.
 pub(super) fn rewritten(text: &str, citations: &[Citation]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         lines.push(match row(number, line) {
-            Some(row) if !row.proof.starts_with(LATER) => {
+            Some(row) => {
                 let proof = proof(&row, citations);
                 format!("| {} | {} | {} | {proof} |", row.id, row.meaning, row.room)
             }
-            _ => line.to_owned(),
+            None => line.to_owned(),
         });
     }
     lines.join("\n") + "\n"
@@ -105,13 +106,10 @@ fn proof(row: &Row, citations: &[Citation]) -> String {
         .iter()
         .map(|test| format!("`{test}`"))
         .collect();
-    let rest = row
-        .proof
-        .find(REST_LATER)
-        .and_then(|at| row.proof.get(at..));
+    let rest = row.proof.split_once(LATER).map(|(_, part)| part);
     match (tests.is_empty(), rest) {
-        (false, Some(rest)) => format!("{}; {rest}", tests.join(", ")),
-        (true, Some(rest)) => rest.to_owned(),
+        (false, Some(part)) => format!("{}; {REST_LATER}{part}", tests.join(", ")),
+        (true, Some(part)) => format!("{LATER}{part}"),
         (_, None) => tests.join(", "),
     }
 }

@@ -116,12 +116,14 @@ fn the_page_is_rewritten_from_the_citations() {
     let citations = cited::all(&tree);
     let text = "# R\n\n| id | m | r | p |\n|---|---|---|---|\n\
                 | G1 | m | r | `policy::old` |\n\
+                | G2 | m | r | later: the judge |\n\
                 | G3 | m | r | rest later: the runtime |\n\
                 | G5 | m | r | later: MCP |\n";
     assert_eq!(
         page::rewritten(text, &citations),
         "# R\n\n| id | m | r | p |\n|---|---|---|---|\n\
          | G1 | m | r | `policy::classes` |\n\
+         | G2 | m | r | `policy::states`; rest later: the judge |\n\
          | G3 | m | r | `policy::states`; rest later: the runtime |\n\
          | G5 | m | r | later: MCP |\n"
     );

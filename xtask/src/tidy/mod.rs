@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use crate::error::XtaskError;
 use crate::requirements;
+pub(crate) use shape::LINE_COLUMNS_MAX;
 use tree::Tree;
 
 /// One breach of one rule.

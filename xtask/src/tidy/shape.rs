@@ -7,7 +7,7 @@ use super::tree::{File, Tree};
 
 const FILE_LINES_MAX: usize = 800;
 const MAIN_LINES_MAX: usize = 30;
-const LINE_COLUMNS_MAX: usize = 100;
+pub(crate) const LINE_COLUMNS_MAX: usize = 100;
 const CRATE_SHARE_PERCENT_MAX: usize = 35;
 
 /// With fewer crates than this a single one is large of necessity, and its share says nothing.
