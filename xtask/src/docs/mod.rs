@@ -3,7 +3,8 @@
 //! A `console` block holds lines that start with `$ ` and what they print; `...` stands for any
 //! lines, `[..]` for anything within a line, and `? 2` after the output for an exit code. All
 //! blocks of one page share a folder, so that a guide can tell a story; a block with `file="NAME"`
-//! is written there first. A block that can't be run says why: `ignore="needs the network"`.
+//! is written there first. A block that can't be run says why: `ignore="needs the network"`;
+//! one that a suite runs by itself names it: `elsewhere="demo"`.
 
 mod compare;
 mod page;
@@ -76,6 +77,9 @@ fn check_page(path: &str, text: &str, binary: &Path, tally: &mut Tally) -> Resul
     for step in steps {
         match step {
             Step::File { name, text } => session.write(&name, &text)?,
+            Step::Elsewhere { line, suite } => {
+                println!("{path}:{line}: run by the suite `{suite}`");
+            }
             Step::NotRun { line, reason } => {
                 println!("{path}:{line}: not run: {reason}");
                 tally.skipped += 1;

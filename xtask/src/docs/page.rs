@@ -1,6 +1,7 @@
 //! From a page's text to the steps that it shows.
 
 use crate::error::XtaskError;
+use crate::suites;
 
 /// One command with what the page says it does.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -27,6 +28,13 @@ pub(super) enum Step {
     },
     /// Run a command.
     Command(Command),
+    /// Tell that a block is run by a suite of its own.
+    Elsewhere {
+        /// The line of the page.
+        line: usize,
+        /// The suite.
+        suite: String,
+    },
     /// Tell that a block is not run.
     NotRun {
         /// The line of the page.
@@ -56,6 +64,12 @@ pub(super) fn steps(path: &str, text: &str) -> Result<Vec<Step>, XtaskError> {
         if let Some(name) = attribute(block.info, "file") {
             let text = block.lines.join("\n") + "\n";
             steps.push(Step::File { name, text });
+        } else if let Some(suite) = attribute(block.info, "elsewhere") {
+            if !suites::has(&suite) {
+                return Err(wrong("`elsewhere` names a suite of `cargo xtask test`"));
+            }
+            let line = block.number;
+            steps.push(Step::Elsewhere { line, suite });
         } else if language == "console" && block.info.contains("ignore") {
             let reason = attribute(block.info, "ignore")
                 .filter(|reason| !reason.trim().is_empty())

@@ -55,6 +55,10 @@ fn blocks_that_are_not_run_are_counted_with_their_reason() {
             skipped: 1
         }
     );
+    let elsewhere = "# A\n```console,elsewhere=\"demo\"\n$ false\n```\n";
+    assert_eq!(tally(elsewhere), Tally::default());
+    let nowhere = "# A\n```console,elsewhere=\"nowhere\"\n$ false\n```\n";
+    assert!(steps("a.md", nowhere).is_err());
     let without_reason = "# A\n```console,ignore\n$ false\n```\n";
     assert!(steps("a.md", without_reason).is_err());
 }

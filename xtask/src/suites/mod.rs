@@ -59,6 +59,11 @@ struct Suite {
     run: fn(Depth) -> Result<Tally, XtaskError>,
 }
 
+/// Whether there is a suite of this name; `all` is the whole run.
+pub(crate) fn has(name: &str) -> bool {
+    name == "all" || list::SUITES.iter().any(|suite| suite.name == name)
+}
+
 /// What became of one suite.
 #[derive(Debug)]
 struct Report {
