@@ -25,7 +25,8 @@ impl Class {
     }
 }
 
-/// Seed 002's pair: what a mutation means for the intent. Declared by the agent, computed by the trace.
+/// Seed 002's pair: what a mutation means for the intent. Declared by the agent, computed by the
+/// trace.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum MutationClass {

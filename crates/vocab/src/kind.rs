@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The ten kinds of ACP: the nine of seed 003 and `switch_mode`. A1, A8: the value travels unchanged.
+/// The ten kinds of ACP: the nine of seed 003 and `switch_mode`. A1, A8: the value travels
+/// unchanged.
 #[derive(
     Clone, Copy, Debug, Default, Eq, PartialEq, Ord, PartialOrd, Hash, Serialize, Deserialize,
 )]

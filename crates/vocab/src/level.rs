@@ -34,7 +34,8 @@ impl SideEffectLevel {
         Self::DesktopControl,
     ];
 
-    /// The unique top. Permissive bounds name this, never a level, so that a new top raises them all.
+    /// The unique top. Permissive bounds name this, never a level, so that a new top raises them
+    /// all.
     pub const MAX: Self = Self::DesktopControl;
 
     /// The place on the ladder; a higher rank is more invasive.
@@ -61,7 +62,8 @@ impl SideEffectLevel {
         }
     }
 
-    /// The level of a wire name. An unknown word is `none`, so that a typo in a ceiling grants nothing.
+    /// The level of a wire name. An unknown word is `none`, so that a typo in a ceiling grants
+    /// nothing.
     pub fn parse(word: &str) -> Self {
         Self::ALL
             .into_iter()

@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use crate::limits::PATH_BYTES_MAX;
 
-/// A path beneath the workspace's root: relative, `/`-separated, without `.`, `..` or empty segments.
+/// A path beneath the workspace's root: relative, `/`-separated, without `.`, `..` or empty
+/// segments.
 ///
 /// The root itself is the empty path. The type can hold nothing else, so whoever has one need not
 /// look again.
@@ -150,8 +151,8 @@ pub struct Roots {
 impl Roots {
     /// Where a path lies, by its text alone.
     ///
-    /// `cwd` is the call's working directory, absolute or relative to the workspace. Symlinks are not
-    /// looked at here: whoever can see the file system resolves the same text again, and both
+    /// `cwd` is the call's working directory, absolute or relative to the workspace. Symlinks are
+    /// not looked at here: whoever can see the file system resolves the same text again, and both
     /// answers are judged.
     pub fn place(&self, raw: &str, cwd: &str) -> Place {
         self.locate(raw, cwd).unwrap_or_else(|| Place::Outside {
@@ -169,8 +170,8 @@ impl Roots {
         } else if cwd.starts_with('/') {
             format!("{cwd}/{raw}")
         } else {
-            // Climbing above a relative working directory's root must not reach a real folder, so the
-            // stand-in root is one that no segment can name.
+            // Climbing above a relative working directory's root must not reach a real folder, so
+            // the stand-in root is one that no segment can name.
             return relative(&format!("{cwd}/{raw}")).map(|path| Place::Inside { path });
         };
         let folded = fold_dots(&absolute)?;
@@ -231,8 +232,8 @@ fn fold_dots(path: &str) -> Option<String> {
             ".." => {
                 kept.pop()?;
             }
-            // A backslash is an ordinary character here and a separator elsewhere; a name that would
-            // climb there is refused here.
+            // A backslash is an ordinary character here and a separator elsewhere; a name that
+            // would climb there is refused here.
             other if other.split('\\').any(|part| part == "..") => return None,
             other => kept.push(other),
         }

@@ -33,7 +33,8 @@ impl Timestamp {
         Self(self.0.saturating_add(millis))
     }
 
-    /// Reads RFC 3339 (with `T` or a blank between date and time), or a plain date as its midnight UTC.
+    /// Reads RFC 3339 (with `T` or a blank between date and time), or a plain date as its midnight
+    /// UTC.
     pub fn parse(text: &str) -> Result<Self, TimeError> {
         let text = text.trim();
         let zoned = text

@@ -197,7 +197,8 @@ pub struct Reason {
     pub rule: String,
 }
 
-/// H9: a refusal that an agent can recover from. Asking has the same form, with `APPROVAL_REQUIRED`.
+/// H9: a refusal that an agent can recover from. Asking has the same form, with
+/// `APPROVAL_REQUIRED`.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct Refusal {
     /// What programs branch on.

@@ -1,0 +1,81 @@
+//! Interleaved rounds: every contender once a round, a different one first each time.
+
+use std::time::Duration;
+
+use crate::error::XtaskError;
+
+/// Rounds that are run and thrown away, so that caches are as warm for the first as for the last.
+const WARM_UP: usize = 3;
+
+/// One of the things that are compared: does it once and says how long it took.
+pub(super) type Contender<'a> = Box<dyn FnMut() -> Result<Duration, XtaskError> + 'a>;
+
+/// The median time of each contender, in microseconds and in their order.
+pub(super) fn medians(
+    rounds: usize,
+    contenders: &mut [Contender<'_>],
+) -> Result<Vec<f64>, XtaskError> {
+    let count = contenders.len();
+    let mut samples: Vec<Vec<f64>> = vec![Vec::with_capacity(rounds); count];
+    for round in 0..rounds + WARM_UP {
+        for turn in 0..count {
+            let which = (round + turn) % count;
+            let Some(contender) = contenders.get_mut(which) else {
+                continue;
+            };
+            let took = contender()?;
+            if let Some(samples) = samples.get_mut(which).filter(|_| round >= WARM_UP) {
+                samples.push(took.as_secs_f64() * 1e6);
+            }
+        }
+    }
+    Ok(samples.into_iter().map(median).collect())
+}
+
+/// The middle of the samples; no number where there are none.
+fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    let middle = samples.len() / 2;
+    let at = |index: usize| samples.get(index).copied().unwrap_or(f64::NAN);
+    if samples.len().is_multiple_of(2) {
+        f64::midpoint(at(middle.wrapping_sub(1)), at(middle))
+    } else {
+        at(middle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::time::Duration;
+
+    use super::{Contender, WARM_UP, median, medians};
+
+    #[test]
+    fn medians_are_the_middle() {
+        assert!((median(vec![9.0, 1.0, 5.0]) - 5.0).abs() < 1e-9);
+        assert!((median(vec![1.0, 9.0, 3.0, 5.0]) - 4.0).abs() < 1e-9);
+        assert!(median(Vec::new()).is_nan());
+    }
+
+    #[test]
+    fn contenders_take_turns_and_warm_up_is_not_counted() {
+        let order = RefCell::new(Vec::new());
+        let calls = RefCell::new(0u64);
+        let slow_start = || {
+            order.borrow_mut().push('a');
+            *calls.borrow_mut() += 1;
+            let warm = *calls.borrow() > WARM_UP as u64;
+            Ok(Duration::from_micros(if warm { 10 } else { 99_999 }))
+        };
+        let steady = || {
+            order.borrow_mut().push('b');
+            Ok(Duration::from_micros(20))
+        };
+        let mut contenders: Vec<Contender<'_>> = vec![Box::new(slow_start), Box::new(steady)];
+        let found = medians(2, &mut contenders).unwrap();
+        assert!((found[0] - 10.0).abs() < 1e-6 && (found[1] - 20.0).abs() < 1e-6);
+        drop(contenders);
+        assert_eq!(order.into_inner().iter().collect::<String>(), "abbaabbaab");
+    }
+}

@@ -1,0 +1,45 @@
+//! The command line: which chore, with which options.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::error::XtaskError;
+use crate::suites::Depth;
+use crate::{bench, docs, process, requirements, suites, tidy, wrap};
+
+const HELP: &str = "\
+The project's own chores
+
+Usage: cargo xtask <CHORE>
+
+  test [--quick | --all]   every suite: format, lints, tidy, licences, tests, the docs' commands
+  tidy [FOLDER]            the rules of STYLE.md that a machine can check
+  wrap                     break comment lines that are too wide
+  docs [PAGE...]           run the commands in README.md and docs/
+  requirements             write the proofs into docs/reference/requirements.md
+  bench [NAME...] [--json] [--rounds N]   measure against the budgets
+  help                     this text
+";
+
+/// Runs the chore that the words name.
+pub(crate) fn run(words: &[String]) -> Result<ExitCode, XtaskError> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["test"] => Ok(suites::run(Depth::Default)),
+        ["test", "--quick"] => Ok(suites::run(Depth::Quick)),
+        ["test", "--all"] => Ok(suites::run(Depth::All)),
+        ["tidy"] => tidy::run(&process::root()),
+        ["tidy", folder] => tidy::run(Path::new(folder)),
+        ["wrap"] => wrap::run(&process::root()),
+        ["docs", pages @ ..] => docs::run(pages),
+        ["requirements"] => requirements::write(&process::root()),
+        ["bench", options @ ..] => bench::run(options),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        [chore, ..] => Err(XtaskError::Usage {
+            message: format!("`{chore}` is no chore, or its options are wrong"),
+        }),
+    }
+}
