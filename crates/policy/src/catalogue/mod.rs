@@ -142,6 +142,11 @@ impl Catalogue {
         find(&self.tools, name).or_else(|| find(&self.added, name))
     }
 
+    /// Whether the program itself brings the tool, rather than a policy file.
+    pub fn is_built_in(&self, name: &str) -> bool {
+        find(&self.tools, name).is_some()
+    }
+
     /// A tool that Tagout offers itself.
     pub fn native_tool(&self, name: &str) -> Option<&Tool> {
         self.native

@@ -2,16 +2,17 @@
 
 use serde_json::{Map, Value};
 use tagout_vocab::{
-    Call, Class, Code, Effect, Gate, Intent, IntentId, Origin, Place, Role, Session,
-    SideEffectLevel, Target, ToolKind,
+    Call, Class, Code, Effect, Gate, Intent, IntentId, Place, Role, Session,
+    SideEffectLevel, Target, ToolAnnotations, ToolKind,
 };
 
 use super::books::Books;
 use super::facts::Facts;
 use super::finding::No;
-use crate::catalogue::Tool;
+use crate::catalogue::{RemoteName, Tool};
 use crate::law::pattern::CommandLine;
 use crate::law::rules::{Fact, PathFact, RuleInput, Traits};
+use crate::scope::CaseRule;
 use crate::targets::{self, Normalised};
 
 /// A call, its session, the books and the facts, with names made canonical and effects derived.
@@ -38,18 +39,18 @@ impl<'a> Case<'a> {
     pub fn new(call: &'a Call, session: &'a Session, books: &'a Books, facts: &'a Facts) -> Self {
         let normalised = targets::normalise(call, &books.catalogue);
         let effects = targets::effects(&normalised, &facts.roots, &call.cwd);
-        let (class, class_reason) = classify(call, books, facts, &normalised);
+        let (class, class_reason) = classify(books, facts, &normalised);
         Self { call, session, books, facts, effects, class, class_reason, normalised }
     }
 
     /// The tool, if it is declared.
-    pub fn tool(&self) -> Option<&Tool> {
-        self.normalised.tool()
+    pub fn tool(&self) -> Option<&'a Tool> {
+        self.normalised.tool
     }
 
     /// The arguments under their canonical keys.
     pub fn arguments(&self) -> &Map<String, Value> {
-        self.normalised.arguments()
+        &self.normalised.arguments
     }
 
     /// What kind of thing the call does.
@@ -62,6 +63,10 @@ impl<'a> Case<'a> {
         self.tool().map_or(SideEffectLevel::None, |tool| tool.level)
     }
 
+    pub(super) fn folds_case(&self) -> bool {
+        self.facts.case == CaseRule::Insensitive
+    }
+
     pub(super) fn role(&self) -> Option<Role> {
         self.tool().and_then(|tool| tool.role)
     }
@@ -72,7 +77,7 @@ impl<'a> Case<'a> {
 
     /// Whether the tool comes from the built-in catalogue rather than from a policy file.
     pub(super) fn is_built_in(&self) -> bool {
-        self.tool().is_some_and(|tool| self.books.catalogue.is_built_in(tool))
+        self.tool().is_some_and(|tool| self.books.catalogue.is_built_in(&tool.name))
     }
 
     /// The names that rules may know the tool by.
@@ -108,14 +113,14 @@ impl<'a> Case<'a> {
         let ids: Vec<&str> =
             self.books.intents.iter().filter(open).map(|i| i.id.as_str()).take(SHOWN_MAX).collect();
         if ids.is_empty() {
-            let propose = self.books.catalogue.name_of(Role::ProposeIntent);
+            let propose = self.books.name_of(Role::ProposeIntent);
             return format!("no intent is open; propose one with `{propose}`");
         }
         format!("select an open intent: {}", ids.join(", "))
     }
 
     pub(super) fn widening_remedy(&self, intent: &Intent) -> String {
-        let propose = self.books.catalogue.name_of(Role::ProposeIntent);
+        let propose = self.books.name_of(Role::ProposeIntent);
         format!(
             "stay inside {}, or ask for a wider scope with `{propose}`",
             intent.owned_scope.join(", ")
@@ -155,15 +160,16 @@ impl<'a> Case<'a> {
         let name = self.tool().map_or(self.call.tool.as_str(), |tool| tool.name.as_str());
         let mut input = RuleInput::new(name, self.kind(), self.level(), self.class);
         input.paths = (!unknown && command.is_none()).then_some(paths.as_slice());
-        input.command = command.map_or(Fact::Absent, |line| Fact::Is(CommandLine::new(line)));
-        if let Origin::Mcp { server } = &self.call.origin {
-            input.server = Fact::Is(server);
-            input.mcp_tool = Fact::Is(&self.call.tool);
+        input.command = command.map_or(Fact::Absent, |line| Fact::Is(CommandLine::raw(line)));
+        let remote = self.normalised.remote_target();
+        if let Some(RemoteName { server, tool }) = &remote {
+            input.server = server.as_deref().map_or(Fact::Unknown, Fact::Is);
+            input.mcp_tool = Fact::Is(tool);
         }
         if let Some(intent) = self.session.active_intent() {
             input.intent = Fact::Is(intent.as_str());
         }
-        input.fold_case = self.facts.case.folds();
+        input.fold_case = self.folds_case();
         input.traits = self.traits();
         look(&input)
     }
@@ -180,18 +186,26 @@ impl<'a> Case<'a> {
     }
 }
 
+/// A server that calls a tool read-only and destructive at once is not believed.
+fn believable_hint(hints: &ToolAnnotations) -> Option<bool> {
+    hints.read_only_hint.filter(|_| hints.destructive_hint != Some(true))
+}
+
 /// G1, H4, H5: the class of one call, and why.
-fn classify(
-    call: &Call,
-    books: &Books,
-    facts: &Facts,
-    normalised: &Normalised<'_>,
-) -> (Class, String) {
-    if let Origin::Mcp { server } = &call.origin {
-        let hint = facts.hints.as_ref().and_then(|hints| hints.read_only_hint);
-        if let Some(source) = books.law.mcp_reads(server, &call.tool, hint) {
+fn classify(books: &Books, facts: &Facts, normalised: &Normalised<'_>) -> (Class, String) {
+    if let Some(RemoteName { server: Some(server), tool }) = &normalised.remote
+        && normalised.tool.is_none_or(|tool| !books.catalogue.is_built_in(&tool.name))
+    {
+        let hint = facts.hints.as_ref().and_then(believable_hint);
+        if let Some(source) = books.law.mcp_reads(server, tool, hint) {
             return (Class::Safe, format!("read-only by {}", source.file));
         }
     }
-    targets::classify(normalised)
+    let class = targets::classify(normalised);
+    let why = match normalised.tool {
+        None => "a tool that nobody declared".to_owned(),
+        Some(tool) if class == tool.class => format!("the catalogue says so of `{}`", tool.name),
+        Some(_) => "the arguments can't be understood".to_owned(),
+    };
+    (class, why)
 }

@@ -1,10 +1,12 @@
 //! What comes before the intent: the books themselves, the call's form, authority, class, state.
 
-use tagout_vocab::{Class, Code, Effect, Gate, Role, State, Target};
+use tagout_vocab::limits::ARGUMENTS_BYTES_MAX;
+use tagout_vocab::{Class, Code, Effect, Gate, Place, Role, State, Target};
 
 use crate::judge::case::Case;
 use crate::judge::facts::Standing;
 use crate::judge::finding::{Finding, No, pass, skip};
+use crate::targets::{Conflict, check_input};
 
 /// Broken or untrusted books leave the built-in readers and nothing else (invariant 3).
 pub(in crate::judge) fn law(case: &Case<'_>) -> Finding {
@@ -39,8 +41,15 @@ pub(in crate::judge) fn law(case: &Case<'_>) -> Finding {
 
 /// The names and keys as the catalogue knows them.
 pub(in crate::judge) fn normalise(case: &Case<'_>) -> Finding {
-    if let Some(conflict) = case.normalised.conflict() {
-        return No::new(Gate::Normalise, Code::SchemaInvalid, conflict)
+    if case.normalised.oversized {
+        let reason = format!("the arguments are larger than {ARGUMENTS_BYTES_MAX} bytes");
+        return No::new(Gate::Normalise, Code::LimitExceeded, reason)
+            .remedy("send less at once")
+            .deny();
+    }
+    if let Some(Conflict { key, alias }) = case.normalised.conflicts.first() {
+        let reason = format!("`{alias}` and `{key}` mean the same argument and differ");
+        return No::new(Gate::Normalise, Code::SchemaInvalid, reason)
             .remedy("give the argument once, under one name")
             .retryable()
             .deny();
@@ -54,11 +63,11 @@ pub(in crate::judge) fn normalise(case: &Case<'_>) -> Finding {
 
 /// L7: the arguments against the tool's schema, before anything is authorised.
 pub(in crate::judge) fn schema(case: &Case<'_>) -> Finding {
-    match case.normalised.check_input() {
+    match check_input(&case.normalised) {
         Ok(()) if case.tool().is_none() => skip("no schema is known"),
         Ok(()) => pass("the arguments are as declared"),
         Err(violations) => {
-            let listed: Vec<String> = violations.iter().map(ToString::to_string).collect();
+            let listed: Vec<String> = violations.iter().map(|v| format!("{}: {}", v.path, v.message)).collect();
             let reason = format!("the arguments are not as declared: {}", listed.join("; "));
             No::new(Gate::Schema, Code::SchemaInvalid, reason)
                 .remedy("send the call again with arguments that fit the tool's schema")
@@ -83,9 +92,15 @@ pub(in crate::judge) fn authority(case: &Case<'_>) -> Finding {
 
 fn guarded(case: &Case<'_>, effect: &Effect) -> Vec<String> {
     let removes = matches!(effect, Effect::Delete(_) | Effect::Move { .. });
+    let catalogue = &case.books.catalogue;
     let is_guarded = |target: &&Target| {
-        case.places(target).any(|place| case.books.catalogue.guards(place, removes))
-            || case.books.catalogue.guards_raw(&target.raw)
+        case.places(target).any(|place| match place {
+            Place::Inside { path } | Place::Root { path, .. } => {
+                catalogue.is_authority(path).is_some()
+                    || (removes && catalogue.holds_authority(path))
+            }
+            Place::Outside { path } => catalogue.is_home_authority(path).is_some(),
+        }) || catalogue.is_home_authority(&target.raw).is_some()
     };
     effect.mutated().into_iter().filter(is_guarded).map(|t| t.place.shown()).collect()
 }
@@ -102,7 +117,7 @@ pub(in crate::judge) fn state(case: &Case<'_>) -> Finding {
         (Class::Safe, _) => pass(format!("SAFE is allowed in {}", state.as_str())),
         (Class::Destructive, State::Action) => pass("an intent was selected"),
         (Class::Destructive, State::Request | State::Reasoning) => {
-            let select = case.books.catalogue.name_of(Role::SelectIntent);
+            let select = case.books.name_of(Role::SelectIntent);
             let reason = format!(
                 "State Violation: Intent Handshake required for DESTRUCTIVE actions. \
                  Call '{select}' first."

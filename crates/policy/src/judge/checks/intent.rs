@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tagout_vocab::{Class, Code, Gate, IntentId, MutationClass, Origin, Role};
 
-use crate::intents::Unselectable;
+use crate::intents::Overlap;
 use crate::judge::case::Case;
 use crate::judge::finding::{Finding, No, pass, skip};
 
@@ -19,7 +19,7 @@ pub(in crate::judge) fn intent(case: &Case<'_>) -> Finding {
         return skip("a SAFE call needs no intent");
     }
     let Some(active) = case.session.active_intent() else {
-        let select = case.books.catalogue.name_of(Role::SelectIntent);
+        let select = case.books.name_of(Role::SelectIntent);
         return No::new(Gate::Intent, Code::IntentRequired, "You must cite a valid active Intent ID.")
             .remedy(format!("call `{select}` with the id of an open intent, then try again"))
             .retryable()
@@ -37,17 +37,12 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
             .deny();
     };
     if let Some(line) = case.books.ignore.blocks_intent(id) {
-        return no(Code::IntentIgnored, format!("intent {id} is blocked by `{line}`"))
+        return no(Code::IntentIgnored, format!("the intent `{id}` is blocked by {line}"))
             .remedy("choose another intent, or ask a person to unblock it")
             .deny();
     }
     if let Err(why) = crate::intents::selectable(intent, case.facts.now) {
-        let code = match why {
-            Unselectable::Draft | Unselectable::Closed { .. } => Code::IntentClosed,
-            Unselectable::Expired { .. } => Code::IntentExpired,
-            Unselectable::EmptyScope => Code::ScopeEmpty,
-        };
-        return no(code, format!("intent {id}: {why}"))
+        return no(why.code(), why.to_string())
             .remedy("choose an open intent, or ask a person to reopen or widen this one")
             .deny();
     }
@@ -59,16 +54,18 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
             .retryable()
             .deny();
     }
-    overlap(case, id).unwrap_or_else(|| pass(format!("{id} is open: {}", intent.name)))
+    // Looked at when an intent is taken up, not at every call: it can't begin in between without
+    // the other intent being taken up too.
+    let selecting = case.role() == Some(Role::SelectIntent);
+    let overlapping = selecting.then(|| overlap(case, id)).flatten();
+    overlapping.unwrap_or_else(|| pass(format!("{id} is open: {}", intent.name)))
 }
 
 /// H17: two open intents that own the same file are refused unless a person allows it.
 fn overlap(case: &Case<'_>, id: &IntentId) -> Option<Finding> {
-    let other = crate::intents::find_overlap(&case.books.intents, id, case.facts.now)?;
-    let reason = format!(
-        "intents {id} and {} both own files: `{}` and `{}`",
-        other.intent, other.ours, other.theirs
-    );
+    let overlaps = crate::intents::find_overlaps(&case.books.intents, id, case.facts.now);
+    let Overlap { with, own, other } = overlaps.first()?;
+    let reason = format!("{id} (`{own}`) and {with} (`{other}`) can own the same files");
     let no = No::new(Gate::Intent, Code::IntentOverlap, reason)
         .intent(Some(id))
         .remedy("a person narrows one scope, closes one intent, or lists it under `shares_with`");

@@ -1,10 +1,13 @@
 //! What may be used at all: tools, capabilities, reach, arguments, isolation.
 
-use tagout_vocab::{Class, Code, Effect, Gate, Origin, SideEffectLevel};
+use tagout_vocab::{Class, Code, Effect, Gate, SideEffectLevel};
 
+use crate::capability::Allowance;
+use crate::catalogue::RemoteName;
 use crate::judge::case::Case;
 use crate::judge::facts::Isolation;
 use crate::judge::finding::{Finding, No, pass, skip};
+use crate::law::arguments::Constrained;
 use crate::law::{self, Denied};
 
 /// A5, C3: the tool and each capability it needs are let through by every layer.
@@ -21,10 +24,10 @@ pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
     if let Some(denied) = case.books.law.tool_denied(&names) {
         return no(format!("the tool `{}`", case.call.tool), &denied);
     }
-    if let Origin::Mcp { server } = &case.call.origin
-        && let Some(denied) = case.books.law.mcp_denied(server, &case.call.tool)
+    if let Some(RemoteName { server: Some(server), tool }) = case.normalised.remote_target()
+        && let Some(denied) = case.books.law.mcp_denied(&server, &tool)
     {
-        return no(format!("the tool `{}` of server `{server}`", case.call.tool), &denied);
+        return no(format!("the tool `{tool}` of server `{server}`"), &denied);
     }
     let needed = case.tool().map(|tool| tool.capabilities.as_slice()).unwrap_or_default();
     for name in needed {
@@ -43,7 +46,7 @@ pub(in crate::judge) fn ceiling(case: &Case<'_>) -> Finding {
     if case.tool().is_none() && case.class == Class::Safe {
         return pass("read-only by the policy's own word");
     }
-    if level == SideEffectLevel::None && !case.books.law.names_tool(&case.names()) {
+    if level == SideEffectLevel::None && !is_named(case) {
         let reason = format!("the tool `{}` declares no side-effect level", case.call.tool);
         return No::new(Gate::Ceiling, Code::CeilingExceeded, reason)
             .remedy("a person declares its level, or names the tool under `tools.allow`")
@@ -62,14 +65,31 @@ pub(in crate::judge) fn ceiling(case: &Case<'_>) -> Finding {
     pass(format!("{} is within {}", level.as_str(), ceiling.as_str()))
 }
 
+/// Whether a layer lists the tool by its very name, not by a pattern that happens to cover it.
+fn is_named(case: &Case<'_>) -> bool {
+    case.books.law.layers().any(|layer| match &layer.tools.allow {
+        Allowance::Unrestricted => false,
+        Allowance::Only(entries) => {
+            entries.iter().any(|entry| case.names().contains(&entry.as_str()))
+        }
+    })
+}
+
 /// A5: constraints on single arguments; one that can't be resolved refuses.
 pub(in crate::judge) fn arguments(case: &Case<'_>) -> Finding {
     let refused =
-        case.books.law.argument_refused(&case.names(), case.arguments(), case.facts.case.folds());
+        case.books.law.argument_refused(&case.names(), case.arguments(), case.folds_case());
     match refused {
         None => pass("no constraint is broken"),
         Some(refused) => {
-            let reason = format!("{} ({})", refused.described(), refused.source.file);
+            let key = &refused.constraint.key;
+            let found = match &refused.found {
+                Constrained::Refused(value) => format!("`{key}` can't be `{value}`"),
+                Constrained::Missing => format!("`{key}` is missing"),
+                Constrained::Unreadable | Constrained::Passes => format!("`{key}` can't be read"),
+            };
+            let why = refused.constraint.reason.as_deref().unwrap_or("by the policy");
+            let reason = format!("{found}: {why} ({})", refused.source.file);
             No::new(Gate::Arguments, Code::ArgConstraint, reason)
                 .rule(format!("{}: arguments", refused.source.file))
                 .remedy("send the call again with an argument that the policy permits")

@@ -52,7 +52,7 @@ pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
     }
     let Some(intent) = case.active() else {
         return No::new(Gate::Scope, Code::IntentRequired, "a path is changed without an intent")
-            .remedy(format!("call `{}` first", case.books.catalogue.name_of(Role::SelectIntent)))
+            .remedy(format!("call `{}` first", case.books.name_of(Role::SelectIntent)))
             .deny();
     };
     let scope = match crate::scope::Scope::parse(&intent.owned_scope) {
@@ -88,16 +88,16 @@ fn refused(case: &Case<'_>, scope: &crate::scope::Scope, place: &Place) -> Optio
     let Place::Inside { path } = place else {
         return Some("it lies outside the workspace".to_owned());
     };
-    if let Some(line) = case.books.ignore.protects(path, case.facts.case) {
+    if let Some(line) = case.books.ignored(path, case.facts.case) {
         return Some(format!("protected by the ignore file: `{line}`"));
     }
-    if let Some(denied) = case.books.law.protected(path, case.facts.case.folds()) {
+    if let Some(denied) = case.books.law.protected(path, case.folds_case()) {
         let why = denied.reason.unwrap_or("protected by the policy");
         return Some(format!("{why}: `{}`", denied.entry));
     }
     match scope.owns(path, case.facts.case) {
         Owned::Yes(_) => None,
-        Owned::Excluded(pattern) => Some(format!("excluded by `{pattern}`")),
+        Owned::Excluded(pattern) => Some(format!("excluded by `{}`", pattern.as_str())),
         Owned::No => Some("no pattern of its scope covers it".to_owned()),
     }
 }

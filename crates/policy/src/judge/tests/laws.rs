@@ -1,0 +1,196 @@
+//! Laws that hold for every call, every policy and every spelling.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use tagout_vocab::{Call, Origin, State};
+
+use super::world::{books, call, facts, session, with_metadata};
+use crate::judge::judge;
+
+/// Arbitrary JSON, small but deep enough to be odd.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,24}".prop_map(Value::from),
+        path_text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((key(), inner), 0..4)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::sample::select(vec![
+            "path", "file_path", "filePath", "content", "command", "patch", "intent_id",
+            "mutation_class", "old_string", "new_string", "cwd", "paths", "files", "url", "diff",
+        ])
+        .prop_map(str::to_owned),
+        "[a-z_]{1,8}",
+    ]
+}
+
+/// Spellings of paths with every trick that should gain nothing.
+fn path_text() -> impl Strategy<Value = String> {
+    let part = prop::sample::select(vec![
+        "src", "weather", "main.rs", "..", ".", "", "tests", "SRC", "Weather", ".orchestration",
+        "se\u{301}cret", "secret", "\u{200b}", "a b", "~", "w", "..\\..", "file:", "C:",
+    ]);
+    (any::<bool>(), prop::collection::vec(part, 1..7)).prop_map(|(absolute, parts)| {
+        let joined = parts.join("/");
+        if absolute { format!("/{joined}") } else { joined }
+    })
+}
+
+fn tool_name() -> impl Strategy<Value = String> {
+    let known: Vec<String> = {
+        let catalogue = crate::catalogue::Catalogue::built_in().unwrap();
+        catalogue.tools().map(|tool| tool.name.clone()).collect()
+    };
+    prop_oneof![4 => prop::sample::select(known), 1 => "[a-zA-Z_]{1,12}"]
+}
+
+fn any_call() -> impl Strategy<Value = Call> {
+    let origin = prop_oneof![
+        3 => Just(Origin::Native),
+        1 => Just(Origin::Custom),
+        1 => Just(Origin::Mcp { server: "docs".to_owned() }),
+        1 => Just(Origin::Client { client: "claude-code".to_owned() }),
+    ];
+    let arguments = prop::collection::vec((key(), any_json()), 0..5);
+    (tool_name(), origin, arguments).prop_map(|(tool, origin, entries)| {
+        let arguments: Map<String, Value> = entries.into_iter().collect();
+        Call { origin, ..call(&tool, Value::Object(arguments)) }
+    })
+}
+
+fn any_state() -> impl Strategy<Value = State> {
+    prop::sample::select(State::ALL.to_vec())
+}
+
+/// An independent reading of a spelling: the folded segments, or `None` when it leaves the workspace.
+fn reference_segments(raw: &str) -> Option<Vec<String>> {
+    if raw.starts_with('~') || raw.contains(':') || raw.contains('\\') || raw.is_empty() {
+        return None;
+    }
+    let mut kept: Vec<String> = Vec::new();
+    let absolute = raw.starts_with('/');
+    for part in raw.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                kept.pop()?;
+            }
+            other => kept.push(other.to_owned()),
+        }
+    }
+    if absolute {
+        if kept.first().map(String::as_str) != Some("w") {
+            return None;
+        }
+        kept.remove(0);
+    }
+    Some(kept)
+}
+
+fn is_in_scope(segments: &[String]) -> bool {
+    let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
+    match parts.as_slice() {
+        ["src", "weather", "secret" | "frozen", ..] => false,
+        ["src", "weather", _, ..] | ["tests", ..] => true,
+        _ => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    /// L5: no call and no state makes the judge panic, and every verdict has its reason.
+    #[test]
+    fn judging_is_total(call in any_call(), state in any_state()) {
+        let intent = (state == State::Action).then_some("INT-001");
+        let judgement = judge(&call, &session(state, intent), &books(""), &facts());
+        prop_assert_eq!(judgement.checks.len(), super::super::ORDER.len());
+        let again = judge(&call, &session(state, intent), &books(""), &facts());
+        prop_assert_eq!(judgement, again);
+    }
+
+    /// H7: a path that the scope does not own is never allowed, whatever spells it.
+    #[test]
+    fn no_spelling_leaves_the_scope(raw in path_text()) {
+        let write = call("write_to_file", with_metadata(json!({"path": raw, "content": "x"})));
+        let judgement =
+            judge(&write, &session(State::Action, Some("INT-001")), &books(""), &facts());
+        let owned = reference_segments(&raw).is_some_and(|segments| is_in_scope(&segments));
+        if judgement.verdict.is_allow() {
+            prop_assert!(owned, "{raw} was allowed: {judgement:#?}");
+        }
+    }
+
+    /// Invariant 8: authority is never allowed, existing or not, whatever surrounds it.
+    #[test]
+    fn no_spelling_reaches_authority(before in path_text(), after in path_text()) {
+        let raw = format!("{before}/.orchestration/{after}");
+        let write = call("write_to_file", with_metadata(json!({"path": raw, "content": "x"})));
+        let judgement =
+            judge(&write, &session(State::Action, Some("INT-001")), &books(""), &facts());
+        let leads_there = reference_segments(&raw)
+            .is_none_or(|segments| segments.iter().any(|s| s == ".orchestration"));
+        prop_assert!(!(leads_there && judgement.verdict.is_allow()), "{raw}");
+    }
+
+    /// G1: what nobody declared is never allowed to change anything.
+    #[test]
+    fn an_unknown_tool_never_allows(name in "x_[a-z_]{1,12}", arguments in any_json(), state in any_state()) {
+        let arguments = if arguments.is_object() { arguments } else { json!({"a": arguments}) };
+        let judgement =
+            judge(&call(&name, arguments), &session(state, Some("INT-001")), &books(""), &facts());
+        prop_assert!(!judgement.verdict.is_allow());
+    }
+
+    /// A5, H6: adding a deny rule, or narrowing a layer, never allows more.
+    #[test]
+    fn narrowing_never_allows_more(
+        call in any_call(),
+        state in any_state(),
+        extra in prop::sample::select(vec![
+            "rules:\n  - {id: r, action: deny, match: {kind: edit}, reason: no, examples: {match: [{kind: edit}]}}\n",
+            "rules:\n  - {id: r, action: ask, match: {path: 'src/**'}, reason: no, examples: {match: [{path: src/a}]}}\n",
+            "tools: {deny: ['*_file']}\n",
+            "tools: {allow: []}\n",
+            "ceiling: read_only\n",
+            "profile: strict\n",
+            "capabilities: {deny: [filesystem.write]}\n",
+            "paths:\n  protect: [{pattern: 'src/**', reason: frozen}]\n",
+            "limits: {repeat_limit: 1}\n",
+        ]),
+    ) {
+        let intent = (state == State::Action).then_some("INT-001");
+        let session = session(state, intent);
+        let wide = judge(&call, &session, &books("version: 1\n"), &facts());
+        let narrow = judge(&call, &session, &books(&format!("version: 1\n{extra}")), &facts());
+        prop_assert!(
+            narrow.verdict.permissiveness() <= wide.verdict.permissiveness(),
+            "{extra}: {wide:#?} became {narrow:#?}"
+        );
+    }
+
+    /// A3: renaming a key to its alias does not change the verdict.
+    #[test]
+    fn aliases_change_nothing(raw in path_text(), alias in prop::sample::select(vec!["path", "file_path", "filePath"])) {
+        let session = session(State::Action, Some("INT-001"));
+        let one = call("write_to_file", with_metadata(json!({"path": raw, "content": "x"})));
+        let other = call("write_to_file", with_metadata(json!({alias: raw, "content": "x"})));
+        let books = books("");
+        let (one, other) =
+            (judge(&one, &session, &books, &facts()), judge(&other, &session, &books, &facts()));
+        prop_assert_eq!(one.verdict, other.verdict);
+        prop_assert_eq!(one.effects, other.effects);
+    }
+}
