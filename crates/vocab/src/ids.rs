@@ -86,3 +86,7 @@ id! {
     /// The name of one tool call.
     CallId
 }
+id! {
+    /// The name of one grant of capabilities.
+    GrantId
+}

@@ -26,7 +26,7 @@ pub use class::{Class, MutationClass};
 pub use declaration::{Declaration, ResourceLimits};
 pub use digest::Digest;
 pub use effect::{Effect, Target};
-pub use ids::{CallId, IntentId, SessionId};
+pub use ids::{CallId, GrantId, IntentId, SessionId};
 pub use intent::{Budget, Intent, IntentStatus};
 pub use kind::ToolKind;
 pub use level::SideEffectLevel;

@@ -1,15 +1,23 @@
 //! What may be used at all: tools, capabilities, reach and arguments (A5), and grants (C1–C3).
 
-use std::collections::BTreeSet;
+mod allowance;
+mod check;
+mod constraint;
+pub mod grants;
+mod name;
+mod policy;
+mod root;
+mod tree;
+mod trust;
 
-use serde::{Deserialize, Serialize};
+pub use allowance::{Allowance, Region};
+pub use check::{Denied, Use, check};
+pub use constraint::{ArgConstraint, Unresolved};
+pub use name::{NameError, NamePattern};
+pub use policy::{Axis, CapabilityPolicy, CapabilityRequest, Stricter, Widening};
+pub use root::{RootError, RootRegion};
+pub use tree::{Capability, Entry, Risk, UnknownCapability};
+pub use trust::{McpBelief, McpTool, McpToolError, McpTrust};
 
-/// «Only these» or «everything». An empty «only» is nothing, never everything (invariant 11).
-#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Allowance<T: Ord> {
-    /// These and no others; empty means nothing.
-    Only(BTreeSet<T>),
-    /// No restriction on this axis.
-    Unrestricted,
-}
+#[cfg(test)]
+mod tests;
