@@ -55,10 +55,9 @@ pub fn compare_layers(old: &Layer, new: &Layer) -> Vec<Change> {
 
 /// Fields whose values lie on a scale.
 fn scales(old: &Layer, new: &Layer, changes: &mut Changes) {
-    let profile = |layer: &Layer| layer.profile.unwrap_or_else(|| unset_profile(layer));
-    let (was, is) = (profile(old), profile(new));
-    changes.strictness(&was, &is, || {
-        format!("profile: `{}` → `{}`", was.as_str(), is.as_str())
+    changes.strictness(&questions(old), &questions(new), || {
+        let shown = |layer: &Layer| layer.profile.map_or("unset", Profile::as_str);
+        format!("profile: {} → {}", shown(old), shown(new))
     });
     let ceiling = |layer: &Layer| layer.ceiling.unwrap_or(SideEffectLevel::MAX);
     let (was, is) = (ceiling(old), ceiling(new));
@@ -114,12 +113,14 @@ fn scales(old: &Layer, new: &Layer, changes: &mut Changes) {
     changes.strictness(&isolation(old), &isolation(new), || "isolation".to_owned());
 }
 
-/// What an absent profile amounts to: the user's falls back to the built-in one, a repository's to
-/// nothing.
-const fn unset_profile(layer: &Layer) -> Profile {
-    match layer.source.kind {
-        SourceKind::BuiltIn | SourceKind::User => Profile::Balanced,
-        SourceKind::Repository | SourceKind::Proposed => Profile::Observe,
+/// How much a layer's profile asks. An absent one of the user leaves the built-in one, whose
+/// questions a repository may answer; an absent one of a repository asks nothing.
+const fn questions(layer: &Layer) -> u8 {
+    match (layer.source.kind, layer.profile) {
+        (SourceKind::Repository | SourceKind::Proposed, None) | (_, Some(Profile::Observe)) => 0,
+        (SourceKind::BuiltIn | SourceKind::User, None) => 1,
+        (_, Some(Profile::Balanced)) => 2,
+        (_, Some(Profile::Strict)) => 3,
     }
 }
 

@@ -1,1 +1,162 @@
-//! Tests.
+//! What patterns mean, and that hostile ones are cheap.
+
+use proptest::prelude::*;
+
+use super::{CommandLine, CommandPattern, Hit, NameGlob, PathGlob, PatternError, Regex, wildcard};
+
+fn path(pattern: &str, text: &str) -> bool {
+    PathGlob::parse(pattern).unwrap().matches(text, false)
+}
+
+#[test]
+fn paths_are_anchored_and_folders_mean_their_subtree() {
+    let yes = [
+        ("src", "src"),
+        ("src", "src/a/b"),
+        ("src/", "src/a"),
+        ("/src", "src/a"),
+        ("src/*", "src/a"),
+        ("src/**", "src/a/b"),
+        ("**/*.rs", "a.rs"),
+        ("**/*.rs", "x/y/a.rs"),
+        ("a/**/b", "a/b"),
+        ("a/**/b", "a/x/y/b"),
+        ("a?c", "abc"),
+        ("./src//x", "src/x"),
+    ];
+    for (pattern, text) in yes {
+        assert!(path(pattern, text), "{pattern} {text}");
+    }
+    let no = [
+        ("src", "lib/src"),
+        ("src", "srcx"),
+        ("src/*", "src/a/b"),
+        ("src/**", "srcx/a"),
+        ("*.rs", "x/a.rs"),
+        ("a/**/b", "a/xb"),
+        ("SRC", "src"),
+        ("a/b", "a"),
+    ];
+    for (pattern, text) in no {
+        assert!(!path(pattern, text), "{pattern} {text}");
+    }
+    assert!(
+        PathGlob::parse("SRC/*.RS")
+            .unwrap()
+            .matches("src/a.rs", true)
+    );
+    assert!(PathGlob::parse("SRC").unwrap().matches("src/a.rs", true));
+}
+
+#[test]
+fn bad_paths_are_refused() {
+    for (text, error) in [
+        ("", PatternError::Empty),
+        ("/", PatternError::Empty),
+        ("a/../b", PatternError::Climbs),
+        ("a\\b", PatternError::Backslash),
+        ("!a", PatternError::Exclusion),
+        ("a\nb", PatternError::Control),
+    ] {
+        assert_eq!(PathGlob::parse(text), Err(error), "{text:?}");
+    }
+    assert!(matches!(
+        PathGlob::parse(&"x".repeat(5000)),
+        Err(PatternError::TooLong { .. })
+    ));
+}
+
+#[test]
+fn a_whole_expression_cannot_be_opened_up() {
+    let cat = Regex::whole("cat").unwrap();
+    assert_eq!(cat.matches("cat"), Hit::Yes);
+    assert_eq!(cat.matches("cat x"), Hit::No);
+    assert_eq!(cat.matches("cat\nrm"), Hit::No);
+    assert_eq!(
+        Regex::whole("(?m)^cat$").unwrap().matches("cat\nrm"),
+        Hit::No
+    );
+    assert_eq!(Regex::whole("a|b").unwrap().matches("ax"), Hit::No);
+    for open in ["cat)|(.*", "cat(", "(?x)cat # "] {
+        assert!(Regex::whole(open).is_err(), "{open}");
+    }
+    assert!(
+        Regex::anywhere(&"(a{50}){50}{50}".repeat(20)).is_err(),
+        "too large a program"
+    );
+    assert!(Regex::anywhere(&"(".repeat(500)).is_err());
+}
+
+/// Hostile patterns and texts take bounded time: with a matcher that backtracks over each wildcard
+/// these would not end, and the test runner would say so.
+#[test]
+fn hostile_patterns_are_cheap() {
+    let stars = "*a".repeat(500);
+    assert!(!wildcard(
+        &stars,
+        &"a".repeat(4000).replace("aaaa", "aaab"),
+        false
+    ));
+    let deep = "**/a/".repeat(200) + "b";
+    assert!(!path(&deep, &"a/".repeat(2000)));
+    let regex = Regex::anywhere("(a*)*(a|aa)+b").unwrap();
+    assert_eq!(regex.matches(&"a".repeat(20_000)), Hit::No);
+    let words = CommandPattern::words(&"a ".repeat(500)).unwrap();
+    assert_eq!(words.forbids(&CommandLine::raw(&"a ".repeat(499))), Hit::No);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// The iterative wildcard agrees with the obvious recursive one.
+    #[test]
+    fn wildcards_match_like_their_definition(pattern in "[ab*?]{0,8}", text in "[ab]{0,8}") {
+        fn slow(pattern: &[u8], text: &[u8]) -> bool {
+            match (pattern.split_first(), text.split_first()) {
+                (None, None) => true,
+                (Some((b'*', rest)), _) => {
+                    slow(rest, text) || text.split_first().is_some_and(|(_, text)| slow(pattern, text))
+                }
+                (Some((wanted, rest)), Some((found, text))) => {
+                    (*wanted == b'?' || wanted == found) && slow(rest, text)
+                }
+                (Some(_) | None, _) => false,
+            }
+        }
+        prop_assert_eq!(wildcard(&pattern, &text, false), slow(pattern.as_bytes(), text.as_bytes()));
+    }
+
+    /// What covers another pattern matches all that the other one does.
+    #[test]
+    fn covering_patterns_match_more(
+        outer in "(a|b|\\*\\*)(/(a|b|\\*|\\*\\*)){0,2}",
+        inner in "(a|b|\\*)(/(a|b|\\*|\\*\\*)){0,2}",
+        text in "(a|b)(/(a|b)){0,3}",
+    ) {
+        let (outer, inner) = (PathGlob::parse(&outer).unwrap(), PathGlob::parse(&inner).unwrap());
+        if outer.covers(&inner) && inner.matches(&text, false) {
+            prop_assert!(outer.matches(&text, false));
+        }
+    }
+
+    /// What permits also forbids: the narrow reading lies inside the wide one.
+    #[test]
+    fn permitting_is_narrower_than_forbidding(
+        words in "[ab]( [ab]){0,2}",
+        line in "[ab]( [ab;|$]){0,5}",
+    ) {
+        let pattern = CommandPattern::words(&words).unwrap();
+        let line = CommandLine::raw(&line);
+        prop_assert!(!pattern.permits(&line) || pattern.forbids(&line) == Hit::Yes);
+    }
+
+    #[test]
+    fn names_never_panic(pattern in ".{0,40}", text in ".{0,40}") {
+        if let Ok(glob) = NameGlob::parse(&pattern) {
+            glob.matches(&text);
+        }
+        if let Ok(glob) = PathGlob::parse(&pattern) {
+            glob.matches(&text, true);
+        }
+    }
+}
