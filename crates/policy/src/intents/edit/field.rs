@@ -134,12 +134,13 @@ fn block_list(
     };
     let mut splices = Vec::new();
     let mut wanted = texts.iter().peekable();
+    let mut last_stays = true;
     for item in items {
         let start = item_line(text, item)?;
-        if wanted
+        last_stays = wanted
             .next_if(|text| item.as_text() == Some(text))
-            .is_none()
-        {
+            .is_some();
+        if !last_stays {
             splices.push(Splice::delete(start, next_line(text, item.span.end)));
         }
     }
@@ -158,10 +159,10 @@ fn block_list(
         .collect();
     if !added.is_empty() {
         let at = next_line(text, last.span.end);
-        let last_line_is_open = at == line_end(text, last.span.end);
+        let on_open_line = last_stays && at == line_end(text, last.span.end);
         splices.push(Splice::insert(
             at,
-            if last_line_is_open {
+            if on_open_line {
                 format!("{ending}{}", added.join(ending))
             } else {
                 format!("{}{ending}", added.join(ending))

@@ -138,7 +138,7 @@ active_intents:
     assert!(emptied.contains("owned_scope: []\n      # the sources\n      # the tests\n\n"));
     assert_eq!(
         scope("- id: A\n  owned_scope:\n  - a\n  - b", "A", &["c"]).as_deref(),
-        Ok("- id: A\n  owned_scope:\n\n  - c")
+        Ok("- id: A\n  owned_scope:\n  - c\n")
     );
 }
 
