@@ -20,8 +20,8 @@ const CLIENTS: &[&str] = &[
 /// Clients whose names are also everyday words: checked as a whole literal only.
 const CLIENT_LITERALS: &[&str] = &["cursor", "goose", "factory-droid"];
 
-/// Names that the vocabulary uses for something else.
-const ALSO_VOCABULARY: &[&str] = &["switch_mode"];
+/// Names that are also words of the vocabulary: kinds, roles and the like.
+const ALSO_VOCABULARY: &[&str] = &["propose_intent", "shell_input", "switch_mode"];
 
 const CATALOGUE: &str = "crates/policy/data/";
 

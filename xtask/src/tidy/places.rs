@@ -1,16 +1,18 @@
 //! Words that would tie the repository to one machine or one mirror.
 
 use super::Finding;
+use super::source::is_test_path;
 use super::tree::Tree;
 
 /// Folders of somebody's machine. Split so that this list does not find itself.
 const MACHINE: &[&str] = &[
     concat!("/wo", "rk/"),
-    concat!("/ro", "ot/"),
     concat!("/tmp/", "wt"),
     concat!("/tmp/", "target"),
-    concat!("/Us", "ers/"),
 ];
+
+/// Homes, which tests may name: a call that reaches for one is a case worth testing.
+const HOMES: &[&str] = &[concat!("/ro", "ot/"), concat!("/Us", "ers/")];
 
 /// Hosts of registries: packages are named, and the machine's own configuration says where from.
 const HOSTS: &[&str] = &[
@@ -24,14 +26,21 @@ const HOSTS: &[&str] = &[
 
 /// No path of a machine, in any file.
 pub(super) fn no_machine_paths(tree: &Tree) -> Vec<Finding> {
-    search(tree, MACHINE, "machine", |word, before| {
+    let judge = |word: &str, before: &str| {
         // `repo/work/x` is an ordinary path; only a path from the root is a machine's.
         let at_root = !before
             .chars()
             .next_back()
             .is_some_and(|letter| letter.is_alphanumeric() || ".-_}~".contains(letter));
         at_root.then(|| format!("`{word}` is a path of one machine"))
-    })
+    };
+    let mut findings = search(tree, MACHINE, "machine", judge);
+    findings.extend(
+        search(tree, HOMES, "machine", judge)
+            .into_iter()
+            .filter(|finding| !is_test(tree, finding)),
+    );
+    findings
 }
 
 /// No host of a registry; the lock file's sources are cargo's own words.
@@ -41,6 +50,15 @@ pub(super) fn no_registry_hosts(tree: &Tree) -> Vec<Finding> {
             "`{word}` names a registry's host; name the package"
         ))
     })
+}
+
+fn is_test(tree: &Tree, finding: &Finding) -> bool {
+    let line = finding.line.saturating_sub(1);
+    is_test_path(&finding.path)
+        || tree
+            .file(&finding.path)
+            .and_then(|file| file.lines.get(line))
+            .is_some_and(|line| line.is_test)
 }
 
 fn search(
@@ -67,13 +85,22 @@ fn search(
 
 #[cfg(test)]
 mod tests {
-    use super::{HOSTS, MACHINE, Tree, no_machine_paths, no_registry_hosts};
+    use super::{HOMES, HOSTS, MACHINE, Tree, no_machine_paths, no_registry_hosts};
 
     #[test]
     fn every_machine_path_is_found_in_any_file() {
         for word in MACHINE {
             let text = format!("see {word}x\n");
             let tree = Tree::of(&[("docs/a.md", &text), ("crates/x/testdata/a.json", &text)]);
+            assert_eq!(no_machine_paths(&tree).len(), 2, "{word}");
+        }
+        for word in HOMES {
+            let text = format!("let a = \"{word}x\";\n");
+            let tree = Tree::of(&[
+                ("docs/a.md", &text),
+                ("crates/x/src/a.rs", &text),
+                ("crates/x/src/tests.rs", &text),
+            ]);
             assert_eq!(no_machine_paths(&tree).len(), 2, "{word}");
         }
         let inner = format!("the folder src{}x\n", MACHINE[0]);
