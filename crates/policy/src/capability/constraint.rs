@@ -84,6 +84,8 @@ fn every_path(using: &Use<'_>) -> Result<Vec<Place>, Unresolved> {
         TargetForm::Params => true,
         TargetForm::Patch { .. } => !using.targets.is_empty(),
         TargetForm::Command { .. }
+        | TargetForm::Argv { .. }
+        | TargetForm::Remote { .. }
         | TargetForm::Nothing
         | TargetForm::Address { .. }
         | TargetForm::Unknown => false,

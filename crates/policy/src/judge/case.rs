@@ -1,5 +1,7 @@
 //! One call with everything that the checks look at, worked out once.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 use tagout_vocab::{
     Call, Class, Code, Effect, Gate, Intent, IntentId, Place, Role, Session,
@@ -7,8 +9,10 @@ use tagout_vocab::{
 };
 
 use super::books::Books;
-use super::facts::Facts;
+use super::facts::{Facts, Grants};
 use super::finding::No;
+use crate::capability::Capability;
+use crate::capability::grants::{self, Book, GrantRequest, Grantee, GranteeKind, Resource};
 use crate::catalogue::{RemoteName, Tool};
 use crate::law::pattern::CommandLine;
 use crate::law::rules::{Fact, PathFact, RuleInput, Traits};
@@ -135,9 +139,35 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// C3: whether a checked grant covers a capability for every target of this call.
+    /// C3: whether grants cover a capability for this call and everything that it would touch.
     pub(super) fn granted(&self, capability: &str) -> bool {
-        crate::capability::grants::covers(&self.facts.grants, capability, self.names().as_slice())
+        let Ok(capability) = Capability::parse(capability) else {
+            return false;
+        };
+        let Grants { given, revoked, keys, uses } = &self.facts.grants;
+        let book = Book { grants: given, revocations: revoked, keys };
+        let tools = self.names().into_iter().map(|name| (GranteeKind::Tool, name));
+        let session = (GranteeKind::Session, self.session.id.as_str());
+        let grantees: Vec<Grantee> = tools
+            .chain([session])
+            .map(|(kind, id)| Grantee { kind, id: id.to_owned() })
+            .collect();
+        let places = self.effects.iter().flat_map(Effect::targets).flat_map(|t| self.places(t));
+        let resources: Vec<Resource> = places
+            .map(|place| match place {
+                Place::Inside { path } => Resource::Path(path.clone()),
+                Place::Root { .. } | Place::Outside { .. } => Resource::Name(place.shown()),
+            })
+            .collect();
+        let request = GrantRequest {
+            capabilities: &BTreeSet::from([capability]),
+            grantees: &grantees,
+            resources: &resources,
+            action: None,
+            usage: grants::Usage { uses, file_size_bytes: None },
+            case: self.facts.case,
+        };
+        grants::decide(&book, &request, self.facts.now).is_ok()
     }
 
     /// The call as approval rules see it.

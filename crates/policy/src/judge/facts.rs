@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use tagout_vocab::path::Roots;
-use tagout_vocab::{Place, SessionId, Timestamp, ToolAnnotations, WorkspacePath};
+use tagout_vocab::{GrantId, Place, SessionId, Timestamp, ToolAnnotations, WorkspacePath};
 
-use crate::capability::grants::Grant;
+use crate::capability::grants::{Grant, Revocation, TrustedKeys};
 use crate::problem::Problem;
 use crate::scope::CaseRule;
 
@@ -95,6 +95,19 @@ pub struct Usage {
     pub repeats: u32,
 }
 
+/// What people granted and took back, and whose word counts.
+#[derive(Clone, Debug, Default)]
+pub struct Grants {
+    /// The grants.
+    pub given: Vec<Grant>,
+    /// What was taken back.
+    pub revoked: Vec<Revocation>,
+    /// Whose signatures count.
+    pub keys: TrustedKeys,
+    /// When each was used, for rate limits.
+    pub uses: Vec<(GrantId, Timestamp)>,
+}
+
 /// Everything the judge is told. The default knows nothing and therefore permits little.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -122,8 +135,8 @@ pub struct Facts {
     pub usage: Usage,
     /// What people said.
     pub approval: Approval,
-    /// Grants whose signatures, expiry and revocation have been checked for this moment.
-    pub grants: Vec<Grant>,
+    /// What people granted; every signature is checked again when one is needed.
+    pub grants: Grants,
     /// What an MCP server says of the tool. Advice.
     pub hints: Option<ToolAnnotations>,
 }
@@ -144,7 +157,7 @@ impl Facts {
             leased_to: None,
             usage: Usage::default(),
             approval: Approval::None,
-            grants: Vec::new(),
+            grants: Grants::default(),
             hints: None,
         }
     }

@@ -11,7 +11,7 @@ mod finding;
 
 pub use books::Books;
 pub use case::Case;
-pub use facts::{Approval, Facts, FileFact, Files, Isolation, Standing, Usage};
+pub use facts::{Approval, Facts, FileFact, Files, Grants, Isolation, Standing, Usage};
 
 use tagout_vocab::{Call, Check, CheckResult, Gate, Judgement, Reason, Refusal, Session, Verdict};
 

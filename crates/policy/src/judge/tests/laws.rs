@@ -49,10 +49,8 @@ fn path_text() -> impl Strategy<Value = String> {
 }
 
 fn tool_name() -> impl Strategy<Value = String> {
-    let known: Vec<String> = {
-        let catalogue = crate::catalogue::Catalogue::built_in().unwrap();
-        catalogue.tools().map(|tool| tool.name.clone()).collect()
-    };
+    let known: Vec<String> =
+        books("").catalogue.tools().map(|tool| tool.name.clone()).collect();
     prop_oneof![4 => prop::sample::select(known), 1 => "[a-zA-Z_]{1,12}"]
 }
 
@@ -76,7 +74,8 @@ fn any_state() -> impl Strategy<Value = State> {
 
 /// An independent reading of a spelling: the folded segments, or `None` when it leaves the workspace.
 fn reference_segments(raw: &str) -> Option<Vec<String>> {
-    if raw.starts_with('~') || raw.contains(':') || raw.contains('\\') || raw.is_empty() {
+    let elsewhere = ["~", "file:", "C:"].iter().any(|start| raw.starts_with(start));
+    if elsewhere || raw.contains('\\') || raw.is_empty() {
         return None;
     }
     let mut kept: Vec<String> = Vec::new();
@@ -167,7 +166,7 @@ proptest! {
             "ceiling: read_only\n",
             "profile: strict\n",
             "capabilities: {deny: [filesystem.write]}\n",
-            "paths:\n  protect: [{pattern: 'src/**', reason: frozen}]\n",
+            "paths:\n  protect: [{path: 'src/**', reason: frozen}]\n",
             "limits: {repeat_limit: 1}\n",
         ]),
     ) {

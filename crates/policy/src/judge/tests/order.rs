@@ -46,8 +46,8 @@ fn targets_outside_the_scope() {
     for path in [
         "src/main.rs",
         "src/weather/../main.rs",
-        "./src//weather/../../etc/passwd",
-        "/etc/passwd",
+        "./src//weather/../../etc/hosts",
+        "/var/lib/x",
         "/w/src/main.rs",
         "~/x",
         "src/weather/secret/key",
@@ -55,8 +55,7 @@ fn targets_outside_the_scope() {
         "SRC/weather/a.rs",
         "../w/src/main.rs",
     ] {
-        let judgement = in_action(&write_to(path));
-        assert_eq!(said(&judgement), "deny SCOPE_VIOLATION", "{path}: {judgement:#?}");
+        assert_eq!(said(&in_action(&write_to(path))), "deny SCOPE_VIOLATION", "{path}");
     }
     for path in ["src/weather/a.rs", "/w/src/weather/a.rs", "./tests//x/../y", "tests/deep/z"] {
         assert_eq!(said(&in_action(&write_to(path))), "allow ALLOWED", "{path}");
@@ -76,7 +75,7 @@ fn every_file_of_a_patch_counts() {
 #[test]
 fn a_symlink_out_of_the_scope_is_refused() {
     let mut facts = facts();
-    let place = facts.roots.place("/etc/passwd", "");
+    let place = facts.roots.place("/var/lib/x", "");
     facts.resolved.insert("src/weather/link".to_owned(), place);
     let session = session(State::Action, Some("INT-001"));
     let judgement = judge(&write_to("src/weather/link"), &session, &books(""), &facts);

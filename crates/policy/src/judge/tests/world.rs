@@ -1,5 +1,8 @@
 //! A small workspace for judging in.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
 use serde_json::{Map, Value};
 use tagout_vocab::path::Roots;
 use tagout_vocab::{Call, IntentId, Judgement, Origin, Session, SessionId, State, Timestamp};
@@ -38,7 +41,15 @@ intents:
 /// The time of every judgement here.
 pub(super) const NOW: Timestamp = Timestamp::from_millis(1_780_000_000_000);
 
-pub(super) fn books(policy: &str) -> Books {
+/// The books under a repository policy, read once per text: the laws ask for them thousands of times.
+pub(super) fn books(policy: &str) -> Arc<Books> {
+    static KNOWN: Mutex<BTreeMap<String, Arc<Books>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let entry = known.entry(policy.to_owned());
+    Arc::clone(entry.or_insert_with(|| Arc::new(read_books(policy))))
+}
+
+fn read_books(policy: &str) -> Books {
     let mut layers = Vec::new();
     if !policy.trim().is_empty() {
         layers.push(law::read(Source::repository("hook_policy.yaml"), policy).unwrap().layer);
