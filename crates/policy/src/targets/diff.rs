@@ -223,12 +223,11 @@ impl Reader {
     }
 
     fn names(&mut self, section: &Section) {
-        let told = |name: &String| {
-            let (rename, copy) = (&section.rename, &section.copy);
-            [&rename.0, &rename.1, &copy.0, &copy.1]
-                .into_iter()
-                .any(|known| known.as_ref() == Some(name))
+        let whole = |pair: &(Option<String>, Option<String>), name: &String| match pair {
+            (Some(from), Some(to)) => from == name || to == name,
+            _ => false,
         };
+        let told = |name: &String| whole(&section.rename, name) || whole(&section.copy, name);
         match (&section.old, &section.new) {
             (Some(Name::File(old)), Some(Name::Nothing)) => {
                 self.touches.push(Touch::Delete(old.clone()));

@@ -237,7 +237,7 @@ fn disguise(text: &str, choices: &[u8]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     /// Invariant 8: no trick of case, Unicode form, invisible characters or trailing dots hides a
     /// protected path, at no depth.
