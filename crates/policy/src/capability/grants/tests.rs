@@ -259,6 +259,12 @@ fn nothing_is_not_everything() {
         .answer()
         .is_ok()
     );
+}
+
+/// C2 Asking for no capability is not asking for one that everybody has.
+#[test]
+fn asking_for_nothing_gets_nothing() {
+    let some = [issue(draft(), &key(1)).unwrap()];
     let nothing = GrantRequest {
         capabilities: &BTreeSet::new(),
         grantees: &[session("s1")],

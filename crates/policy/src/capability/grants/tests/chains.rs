@@ -46,88 +46,49 @@ fn three_deep_and_no_deeper() {
     );
 }
 
+/// Changes a grant and signs it again, as someone with a key of their own can.
+fn resigned(grant: &Grant, seed: u8, change: impl FnOnce(&mut Grant)) -> Grant {
+    use ed25519_dalek::Signer as _;
+    let mut grant = grant.clone();
+    change(&mut grant);
+    let message = super::super::bytes::of_grant(&grant);
+    grant.signature = SignatureBytes::from_bytes(key(seed).sign(&message).to_bytes());
+    grant
+}
+
 /// C2 A grant that lies about its depth or its parent does not hold, however well it is signed.
 #[test]
 fn a_chain_can_not_be_faked() {
     let root = issue(draft(), &key(1)).unwrap();
     let child = next(&root, |_| ()).unwrap();
-    let resigned = |mut grant: Grant, seed: u8| {
-        use ed25519_dalek::Signer as _;
-        let message = super::super::bytes::of_grant(&grant);
-        grant.signature = SignatureBytes::from_bytes(key(seed).sign(&message).to_bytes());
-        grant
-    };
-    let reason = |fake: Grant| {
-        let grants = [root.clone(), fake];
-        Ask {
+    let check = |seed: u8, expected: Invalid, change: fn(&mut Grant)| {
+        let grants = [root.clone(), resigned(&child, seed, change)];
+        let ask = Ask {
             who: "s2",
             ..Ask::new(&grants)
-        }
-        .reasons()
+        };
+        assert_eq!(ask.reasons(), [expected]);
     };
-    let deep = resigned(
-        Grant {
-            depth: 2,
-            ..child.clone()
-        },
-        2,
-    );
-    assert_eq!(reason(deep), [Invalid::DepthMismatch]);
-    let rootless = resigned(
-        Grant {
-            parent: None,
-            ..child.clone()
-        },
-        2,
-    );
-    assert_eq!(reason(rootless), [Invalid::DepthMismatch]);
-    let as_root = resigned(
-        Grant {
-            parent: None,
-            depth: 0,
-            ..child.clone()
-        },
-        2,
-    );
-    assert_eq!(reason(as_root), [Invalid::GrantorNotTrusted]);
-    let orphan = resigned(
-        Grant {
-            parent: Some(id("gone")),
-            ..child.clone()
-        },
-        2,
-    );
-    assert_eq!(reason(orphan), [Invalid::Parent]);
-    let own = resigned(
-        Grant {
-            parent: Some(id("g2")),
-            ..child.clone()
-        },
-        2,
-    );
-    assert_eq!(reason(own), [Invalid::DepthMismatch]);
-    let foreign = resigned(
-        Grant {
-            grantor: "session:s3".to_owned(),
-            ..child.clone()
-        },
-        4,
-    );
-    assert_eq!(reason(foreign), [Invalid::NotTheHolder]);
-    let wide = GrantScope {
-        resources: paths(&["**"]),
-        ..child.scope.clone()
-    };
-    assert_eq!(
-        reason(resigned(
-            Grant {
-                scope: wide,
-                ..child
-            },
-            2
-        )),
-        [Invalid::WiderScope]
-    );
+    check(2, Invalid::DepthMismatch, |grant| grant.depth = 2);
+    check(2, Invalid::DepthMismatch, |grant| grant.parent = None);
+    check(2, Invalid::DepthMismatch, |grant| {
+        grant.parent = Some(id("g2"));
+    });
+    check(2, Invalid::Parent, |grant| grant.parent = Some(id("gone")));
+    check(2, Invalid::TooDeep, |grant| grant.depth = u32::MAX);
+    check(2, Invalid::GrantorNotTrusted, |grant| {
+        (grant.parent, grant.depth) = (None, 0);
+    });
+    check(4, Invalid::NotTheHolder, |grant| {
+        grant.grantor = "session:s3".to_owned();
+    });
+    check(2, Invalid::WiderScope, |grant| {
+        grant.scope.resources = paths(&["**"]);
+    });
+    check(2, Invalid::OutlivesParent, |grant| grant.expires_at = None);
+    check(2, Invalid::MoreCapabilities, |grant| {
+        grant.capabilities.extend(capabilities(&["network.tcp"]));
+    });
 }
 
 /// C2 Never wider than the parent: each way of trying has its own refusal.
@@ -172,7 +133,7 @@ fn never_wider() {
     };
     let admin = issue(admin, &key(1)).unwrap();
     let kept = next(&admin, |draft| {
-        draft.capabilities = capabilities(&["admin.tool.install"])
+        draft.capabilities = capabilities(&["admin.tool.install"]);
     });
     assert_eq!(
         kept,
