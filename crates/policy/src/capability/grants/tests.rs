@@ -102,7 +102,9 @@ impl<'a> Ask<'a> {
     }
 
     fn answer(&self) -> Result<Vec<String>, GrantDenied> {
-        let resources: Vec<Resource> = { self.path.iter() }
+        let resources: Vec<Resource> = self
+            .path
+            .iter()
             .map(|path| Resource::Path(WorkspacePath::new(path).unwrap()))
             .collect();
         let keys = keys();
