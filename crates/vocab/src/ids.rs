@@ -19,6 +19,9 @@ pub enum IdError {
     /// A character that would break a log line, a path or a terminal.
     #[error("an id holds `{0}`, which is not a letter, a digit or one of `-_.:@/+`")]
     Character(char),
+    /// A part that would be a way through folders.
+    #[error("an id holds an empty part, `.` or `..` between slashes")]
+    Climbs,
 }
 
 fn checked(text: &str) -> Result<String, IdError> {
@@ -31,7 +34,14 @@ fn checked(text: &str) -> Result<String, IdError> {
     let odd = text
         .chars()
         .find(|c| !(c.is_alphanumeric() || "-_.:@/+".contains(*c)));
-    odd.map_or_else(|| Ok(text.to_owned()), |c| Err(IdError::Character(c)))
+    if let Some(character) = odd {
+        return Err(IdError::Character(character));
+    }
+    // Ids come from clients and end up in file names.
+    if text.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Err(IdError::Climbs);
+    }
+    Ok(text.to_owned())
 }
 
 macro_rules! id {

@@ -178,12 +178,17 @@ impl Roots {
         if let Some(path) = beneath(&folded, &self.workspace) {
             return Some(Place::Inside { path });
         }
-        self.extra.iter().find_map(|(name, root)| {
-            beneath(&folded, root).map(|path| Place::Root {
+        let placed = self.extra.iter().filter_map(|(name, root)| {
+            let place = beneath(&folded, root).map(|path| Place::Root {
                 name: name.clone(),
                 path,
-            })
-        })
+            });
+            place.map(|place| (root.trim_end_matches('/').len(), place))
+        });
+        // Of nested roots the innermost is meant, in whatever order they are declared.
+        placed
+            .max_by_key(|(bytes, _)| *bytes)
+            .map(|(_, place)| place)
     }
 }
 
@@ -263,5 +268,8 @@ fn is_absolute(text: &str) -> bool {
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
     });
-    matches!(first, Some('/' | '\\' | '~')) || drive || url || text.starts_with("file:")
+    let is_file_url = text
+        .get(.."file:".len())
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    matches!(first, Some('/' | '\\' | '~')) || drive || url || is_file_url
 }

@@ -1,1 +1,5 @@
 //! Tests of the vocabulary's own laws.
+
+mod path;
+mod values;
+mod words;

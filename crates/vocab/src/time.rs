@@ -14,7 +14,7 @@ pub struct Timestamp(i64);
 
 /// The text is not a point in time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Error)]
-#[error("not a time: write it as `2026-01-31T12:00:00Z` or `2026-01-31`")]
+#[error("not a time with its zone: write it as `2026-01-31T12:00:00Z` or `2026-01-31`")]
 pub struct TimeError;
 
 impl Timestamp {
@@ -41,6 +41,10 @@ impl Timestamp {
             .parse::<jiff::Timestamp>()
             .map(jiff::Timestamp::as_millisecond);
         let dated = || {
+            // The date's own reader would drop a time that lacks its zone, and so move the moment.
+            if text.len() != "2026-01-31".len() {
+                return Err(TimeError);
+            }
             let date = text.parse::<jiff::civil::Date>().map_err(|_| TimeError)?;
             let midnight = date
                 .to_zoned(jiff::tz::TimeZone::UTC)

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::Region;
 
-/// `edit` is one name; `github/*` is every name that starts with `github/`; `*` is every name.
+/// `edit` is one name; `server/*` is every name that starts with `server/`; `*` is every name.
 ///
 /// The star stands only at the end, so that two patterns are always nested or disjoint.
 #[derive(Clone, Debug, Eq, PartialEq, Ord, PartialOrd, Hash, Serialize, Deserialize)]

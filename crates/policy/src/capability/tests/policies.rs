@@ -41,13 +41,6 @@ pub(super) fn tool(name: &str, level: SideEffectLevel, needs: &[&str]) -> Tool {
     }
 }
 
-pub(super) fn arguments(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        other => panic!("{other} is no object"),
-    }
-}
-
 pub(super) fn roots() -> Roots {
     Roots {
         workspace: "/ws".to_owned(),
@@ -61,7 +54,7 @@ pub(super) fn run(
     given: Value,
     targets: &[&str],
 ) -> Result<(), Denied> {
-    let arguments = arguments(given);
+    let arguments: Map<String, Value> = serde_json::from_value(given).unwrap();
     let roots = roots();
     let targets: Vec<Place> = targets.iter().map(|raw| roots.place(raw, "")).collect();
     let using = Use {
@@ -113,78 +106,43 @@ fn ceiling() -> CapabilityPolicy {
 /// A5 Asking for more is an error that names the axis.
 #[test]
 fn widening_names_its_axis() {
-    let refused = |request: CapabilityRequest| ceiling().narrow(&request).unwrap_err();
-    let ask = CapabilityRequest::default;
-    let checks = [
-        (
-            CapabilityRequest {
-                tools: Some(names(&["mcp/a", "shell"])),
-                ..ask()
-            },
-            Axis::Tool,
-            "`shell`",
-        ),
-        (
-            CapabilityRequest {
-                tools: Some(names(&["mcp*"])),
-                ..ask()
-            },
-            Axis::Tool,
-            "`mcp*`",
-        ),
-        (
-            CapabilityRequest {
-                tools: Some(Allowance::Unrestricted),
-                ..ask()
-            },
-            Axis::Tool,
-            "everything",
-        ),
-        (
-            CapabilityRequest {
-                capabilities: Some(Allowance::Only(capabilities(&["network.https"]))),
-                ..ask()
-            },
-            Axis::Capability,
-            "`network.https`",
-        ),
-        (
-            CapabilityRequest {
-                roots: Some(folders(&["src/a", "."])),
-                ..ask()
-            },
-            Axis::Root,
-            "`.`",
-        ),
-        (
-            CapabilityRequest {
-                ceiling: Some(SideEffectLevel::ProcessExec),
-                ..ask()
-            },
-            Axis::Ceiling,
-            "`process_exec` above `workspace_write`",
-        ),
-        (
-            CapabilityRequest {
-                undeclared: Some(names(&["odd"])),
-                ..ask()
-            },
-            Axis::Undeclared,
-            "`odd`",
-        ),
-        (
-            CapabilityRequest {
-                annotations: BTreeMap::from([("mcp/x".to_owned(), Stricter::default())]),
-                ..ask()
-            },
-            Axis::Annotation,
-            "`mcp/x` as `none`, where `workspace_write` is set above",
-        ),
-    ];
-    for (request, axis, what) in checks {
-        let widening = refused(request);
+    let refused = |axis: Axis, what: &str, change: fn(&mut CapabilityRequest)| {
+        let mut request = CapabilityRequest::default();
+        change(&mut request);
+        let widening = ceiling().narrow(&request).unwrap_err();
         assert_eq!((widening.axis, widening.what.as_str()), (axis, what));
-    }
+    };
+    refused(Axis::Tool, "`shell`", |asked| {
+        asked.tools = Some(names(&["mcp/a", "shell"]));
+    });
+    refused(Axis::Tool, "`mcp*`", |asked| {
+        asked.tools = Some(names(&["mcp*"]));
+    });
+    refused(Axis::Tool, "everything", |asked| {
+        asked.tools = Some(Allowance::Unrestricted);
+    });
+    refused(Axis::Capability, "`network.https`", |asked| {
+        asked.capabilities = Some(Allowance::Only(capabilities(&["network.https"])));
+    });
+    refused(Axis::Root, "`.`", |asked| {
+        asked.roots = Some(folders(&[".", "src/a"]));
+    });
+    refused(
+        Axis::Ceiling,
+        "`network` above `workspace_write`",
+        |asked| {
+            asked.ceiling = Some(SideEffectLevel::Network);
+        },
+    );
+    refused(Axis::Undeclared, "`odd`", |asked| {
+        asked.undeclared = Some(names(&["odd"]));
+    });
+    let lowered = "`mcp/x` as `none`, where `workspace_write` is set above";
+    refused(Axis::Annotation, lowered, |asked| {
+        asked
+            .annotations
+            .insert("mcp/x".to_owned(), Stricter::default());
+    });
 }
 
 /// A5 A layer that asks for nothing keeps what is above; one that asks for less gets less.

@@ -100,7 +100,7 @@ fn alternatives(pattern: &str) -> Vec<String> {
         text(0, open),
         text(cuts[cuts.len() - 1] + 1, characters.len()),
     );
-    { cuts.windows(2) }
+    cuts.windows(2)
         .flat_map(|cut| alternatives(&format!("{before}{}{after}", text(cut[0] + 1, cut[1]))))
         .collect()
 }
@@ -229,7 +229,7 @@ proptest! {
     #[test]
     fn what_is_covered_is_owned((ours, _) in pattern(), (theirs, paths) in pattern()) {
         // A pattern at random seldom covers another, so one is put beneath the other's folder.
-        let plain = { ours.split('/') }
+        let plain = ours.split('/')
             .find(|text| Pattern::parse(text).is_ok() && *text != ".")
             .unwrap_or("src");
         let related = format!("{plain}/{theirs}");
