@@ -1,5 +1,6 @@
 //! Which way changes go, one by one.
 
+use proptest::prelude::*;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus, Timestamp};
 
 use super::{ChangeKind, compare_ignore, compare_intents, compare_layers, effective_intents};
@@ -15,82 +16,83 @@ fn kinds(old: &Layer, new: &Layer) -> Vec<ChangeKind> {
         .collect()
 }
 
-/// From nothing to something, and back.
+/// A key, what adding it does, and what removing it does.
+const LAYER_CASES: &[(&str, &[ChangeKind], &[ChangeKind])] = &[
+    ("profile: strict", &[Narrows], &[Widens]),
+    ("tools: {allow: []}", &[Narrows], &[Widens]),
+    ("tools: {deny: [a]}", &[Narrows], &[Widens]),
+    ("capabilities: {allow: [state]}", &[Narrows], &[Widens]),
+    ("ceiling: read_only", &[Narrows], &[Widens]),
+    (
+        "roots: [{name: a, path: /a, access: write}]",
+        &[Widens],
+        &[Narrows],
+    ),
+    ("roots: [{name: a, path: /a}]", &[Widens], &[Widens]),
+    (
+        "arguments: [{tool: a, key: b, exact: c}]",
+        &[Narrows],
+        &[Widens],
+    ),
+    (
+        "rules: [{id: a, action: deny, match: {tool: a}}]",
+        &[Narrows, Neutral],
+        &[Widens, Neutral],
+    ),
+    (
+        "rules: [{id: a, action: ask, match: {tool: a}}]",
+        &[Narrows, Neutral],
+        &[Widens, Neutral],
+    ),
+    (
+        "rules: [{id: a, action: allow, match: {tool: a}}]",
+        &[Widens, Neutral],
+        &[Narrows, Neutral],
+    ),
+    (
+        "mcp: {servers: {a: {trust_hints: true}}}",
+        &[Widens],
+        &[Narrows],
+    ),
+    (
+        "mcp: {servers: {a: {trust_hints: false}}}",
+        &[Narrows],
+        &[Widens],
+    ),
+    ("mcp: {readonly_tools: [a/b]}", &[Widens], &[Narrows]),
+    ("mcp: {deny: [a/b]}", &[Narrows], &[Widens]),
+    (
+        "commands: {readonly: [{words: a, examples: {match: [a]}}]}",
+        &[Widens],
+        &[Narrows],
+    ),
+    (
+        "commands: {destructive: [{words: a}]}",
+        &[Narrows],
+        &[Widens],
+    ),
+    ("commands: {deny: [{words: a}]}", &[Narrows], &[Widens]),
+    (
+        "paths: {protect: [a]}",
+        &[Narrows, Neutral],
+        &[Widens, Neutral],
+    ),
+    ("declare: [{name: a, level: none}]", &[Widens], &[Widens]),
+    ("limits: {repeat_limit: 3}", &[Narrows], &[Widens]),
+    ("limits: {calls: 3}", &[Narrows], &[Widens]),
+    ("limits: {minutes: 3}", &[Narrows], &[Widens]),
+    ("intents: {overlap: ask}", &[Widens], &[Narrows]),
+    ("intents: {overlap: deny}", &[Narrows], &[Widens]),
+    ("trace: {publish: on_commit}", &[Neutral], &[Neutral]),
+    ("on_command_failure: keep", &[Widens], &[Narrows]),
+    ("offer_shell_before_handshake: true", &[Widens], &[Narrows]),
+    ("offer_shell_before_handshake: false", &[Narrows], &[Widens]),
+];
+
 #[test]
 fn each_field_of_a_layer_goes_its_way() {
-    let cases: &[(&str, &[ChangeKind], &[ChangeKind])] = &[
-        ("profile: strict", &[Narrows], &[Widens]),
-        ("tools: {allow: []}", &[Narrows], &[Widens]),
-        ("tools: {deny: [a]}", &[Narrows], &[Widens]),
-        ("capabilities: {allow: [state]}", &[Narrows], &[Widens]),
-        ("ceiling: read_only", &[Narrows], &[Widens]),
-        (
-            "roots: [{name: a, path: /a, access: write}]",
-            &[Widens],
-            &[Narrows],
-        ),
-        ("roots: [{name: a, path: /a}]", &[Widens], &[Widens]),
-        (
-            "arguments: [{tool: a, key: b, exact: c}]",
-            &[Narrows],
-            &[Widens],
-        ),
-        (
-            "rules: [{id: a, action: deny, match: {tool: a}}]",
-            &[Narrows, Neutral],
-            &[Widens, Neutral],
-        ),
-        (
-            "rules: [{id: a, action: ask, match: {tool: a}}]",
-            &[Narrows, Neutral],
-            &[Widens, Neutral],
-        ),
-        (
-            "rules: [{id: a, action: allow, match: {tool: a}}]",
-            &[Widens, Neutral],
-            &[Narrows, Neutral],
-        ),
-        (
-            "mcp: {servers: {a: {trust_hints: true}}}",
-            &[Widens],
-            &[Narrows],
-        ),
-        (
-            "mcp: {servers: {a: {trust_hints: false}}}",
-            &[Narrows],
-            &[Widens],
-        ),
-        ("mcp: {readonly_tools: [a/b]}", &[Widens], &[Narrows]),
-        ("mcp: {deny: [a/b]}", &[Narrows], &[Widens]),
-        (
-            "commands: {readonly: [{words: a, examples: {match: [a]}}]}",
-            &[Widens],
-            &[Narrows],
-        ),
-        (
-            "commands: {destructive: [{words: a}]}",
-            &[Narrows],
-            &[Widens],
-        ),
-        ("commands: {deny: [{words: a}]}", &[Narrows], &[Widens]),
-        (
-            "paths: {protect: [a]}",
-            &[Narrows, Neutral],
-            &[Widens, Neutral],
-        ),
-        ("declare: [{name: a, level: none}]", &[Widens], &[Widens]),
-        ("limits: {repeat_limit: 3}", &[Narrows], &[Widens]),
-        ("limits: {calls: 3}", &[Narrows], &[Widens]),
-        ("limits: {minutes: 3}", &[Narrows], &[Widens]),
-        ("intents: {overlap: ask}", &[Widens], &[Narrows]),
-        ("intents: {overlap: deny}", &[Narrows], &[Widens]),
-        ("trace: {publish: on_commit}", &[Neutral], &[Neutral]),
-        ("on_command_failure: keep", &[Widens], &[Narrows]),
-        ("offer_shell_before_handshake: true", &[Widens], &[Narrows]),
-        ("offer_shell_before_handshake: false", &[Narrows], &[Widens]),
-    ];
     let nothing = repository("");
-    for (text, there, back) in cases {
+    for (text, there, back) in LAYER_CASES {
         let something = repository(text);
         assert_eq!(kinds(&nothing, &something), *there, "{text}");
         assert_eq!(kinds(&something, &nothing), *back, "{text}");
@@ -350,4 +352,43 @@ fn effective_intents_take_the_narrower_of_the_two() {
         effective_intents(&[intent("A")], &[intent("A")])[0].also_within,
         None
     );
+}
+
+fn arbitrary_intent() -> impl Strategy<Value = Intent> {
+    let patterns = ["src/**", "src/auth/**", "!src/gen/**", "docs/**"];
+    let scope = proptest::sample::subsequence(patterns.to_vec(), 0..=patterns.len());
+    let others = proptest::sample::subsequence(&["B", "C"][..], 0..=2);
+    let status = proptest::sample::select(&IntentStatus::ALL[..]);
+    let bound = || proptest::option::of(0_u64..3);
+    (scope, others, status, bound(), bound(), bound()).prop_map(
+        |(scope, others, status, calls_max, time_ms_max, expires)| {
+            changed(|i| {
+                i.owned_scope = scope.into_iter().map(str::to_owned).collect();
+                i.shares_with = others.iter().map(|id| IntentId::new(id).unwrap()).collect();
+                i.status = status;
+                i.budget = Budget {
+                    calls_max,
+                    time_ms_max,
+                };
+                i.expires_at = expires.map(|time| Timestamp::from_millis(time.cast_signed()));
+            })
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// H17 The intent that holds is never wider than the accepted one nor than the one in the tree.
+    #[test]
+    fn effective_intents_never_widen(accepted in arbitrary_intent(), proposed in arbitrary_intent()) {
+        let standing = effective_intents(std::slice::from_ref(&accepted), std::slice::from_ref(&proposed));
+        let now = &standing[0];
+        let mut in_tree = now.intent.clone();
+        in_tree.owned_scope = now.also_within.clone().unwrap_or(in_tree.owned_scope);
+        for (old, new) in [(&accepted, &now.intent), (&proposed, &in_tree)] {
+            let changes = compare_intents(std::slice::from_ref(old), std::slice::from_ref(new));
+            prop_assert!(changes.iter().all(|change| change.kind != Widens), "{:?}", changes);
+        }
+    }
 }
