@@ -189,16 +189,18 @@ impl IgnoreFile {
         if uncommented != text {
             readings.push(uncommented);
         }
-        for reading in readings {
-            for pattern in scope_patterns(reading) {
-                match check_pattern(&pattern) {
-                    Ok(()) => self.path_patterns.push(pattern),
-                    Err(error @ (PatternError::Absolute | PatternError::Climbs)) => {
-                        warnings.add(at, format!("`{text}` protects no path: {error}"));
-                    }
-                    Err(PatternError::Empty | PatternError::Control | PatternError::TooLong) => {}
+        let mut outside = None;
+        for pattern in readings.into_iter().flat_map(scope_patterns) {
+            match check_pattern(&pattern) {
+                Ok(()) => self.path_patterns.push(pattern),
+                Err(error @ (PatternError::Absolute | PatternError::Climbs)) => {
+                    outside = Some(error);
                 }
+                Err(PatternError::Empty | PatternError::Control | PatternError::TooLong) => {}
             }
+        }
+        if let Some(error) = outside {
+            warnings.add(at, format!("`{text}` protects no path: {error}"));
         }
     }
 }
