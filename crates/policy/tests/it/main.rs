@@ -1,0 +1,3 @@
+//! The crate from outside: sample files and their expected results.
+
+mod intents;
