@@ -1,5 +1,7 @@
 //! Status, expiry, budgets, and what a model is told.
 
+use std::fmt::Write as _;
+
 use proptest::prelude::*;
 use tagout_vocab::limits::CONTEXT_BYTES_MAX;
 use tagout_vocab::{Budget, Code, IntentStatus};
@@ -25,7 +27,7 @@ fn no_status_is_gone_back_to() {
                 (Err(_), Err(_)) => continue,
                 (Ok(()), Err(_)) => panic!("an agent may not do more than a person"),
             };
-            table += &format!("{} -> {}: {word}\n", from.as_str(), to.as_str());
+            writeln!(table, "{} -> {}: {word}", from.as_str(), to.as_str()).unwrap();
         }
     }
     insta::assert_snapshot!(table, @"
