@@ -217,8 +217,15 @@ fn lines(text: &str) -> Vec<&str> {
     text.split('\n').collect()
 }
 
-/// Asserts that each comment of the list is still there.
-fn all_there(comments: &[String], text: &str) {
+/// Asserts that each comment of the list is still there, and that no line ends in another way.
+fn all_there(comments: &[String], ending: &str, text: &str) {
+    let ends = text.matches('\n').count();
+    let carriage_ends = text.matches("\r\n").count();
+    assert_eq!(
+        carriage_ends,
+        if ending == "\r\n" { ends } else { 0 },
+        "{text:?}"
+    );
     for comment in comments {
         let found = text.contains(&format!("{comment}\n"))
             || text.contains(&format!("{comment}\r"))
@@ -240,7 +247,7 @@ proptest! {
         let edited = set_status(FILE, &text, &id(&format!("INT-{index}")), status);
         prop_assert!(edited.is_ok(), "{edited:?}\n{text}");
         let edited = edited.unwrap();
-        all_there(&kept, &edited);
+        all_there(&kept, written.ending, &edited);
         let (before, after) = (lines(&text), lines(&edited));
         let entry = &written.entries[index];
         let inserted = usize::from(entry.status.is_none() && !entry.flow);
@@ -251,7 +258,6 @@ proptest! {
         let same_end = before.iter().rev().zip(after.iter().rev()).take(rest);
         let differ = same_end.filter(|(b, a)| b != a).count();
         prop_assert!(differ <= 1, "{differ} lines differ\n{text}\n->\n{edited}");
-        prop_assert_eq!(edited.contains('\r'), text.contains('\r') );
         let file = read(FILE, &edited).unwrap();
         prop_assert_eq!(file.intents[index].status, status);
     }
@@ -276,7 +282,7 @@ proptest! {
         let edited = set_scope(FILE, &text, &before.intents[index].id, &wanted);
         prop_assert!(edited.is_ok(), "{edited:?}\n{text}");
         let edited = edited.unwrap();
-        all_there(&kept, &edited);
+        all_there(&kept, written.ending, &edited);
         let after = read(FILE, &edited).unwrap();
         prop_assert_eq!(&after.intents[index].owned_scope, &wanted);
         for (n, (before, after)) in before.intents.iter().zip(&after.intents).enumerate() {
@@ -298,7 +304,7 @@ proptest! {
         let edited = append(FILE, &text, &new);
         prop_assert!(edited.is_ok(), "{edited:?}\n{text}");
         let edited = edited.unwrap();
-        all_there(&kept, &edited);
+        all_there(&kept, written.ending, &edited);
         let same = text.bytes().zip(edited.bytes()).take_while(|(b, a)| b == a).count();
         let rest = &text[same..];
         prop_assert!(edited.ends_with(rest), "not an insertion\n{text}\n->\n{edited}");
