@@ -101,8 +101,8 @@ impl IgnoreFile {
         self
     }
 
-    /// The line that blocks an intent. Ids are compared without regard to case: a denial that misses
-    /// by a letter's case would allow.
+    /// The line that blocks an intent. Ids are compared without regard to case: a denial that
+    /// misses by a letter's case would allow.
     pub fn blocks_intent(&self, id: &IntentId) -> Option<&IgnoreLine> {
         let folded = id.as_str().to_lowercase();
         let line = self.ids.get(&folded).copied().or_else(|| {
@@ -247,8 +247,8 @@ fn is_id_with_reason(text: &str) -> bool {
 
 /// A line of a `.gitignore` in the words of scope patterns: the thing itself and all beneath it.
 ///
-/// Scope patterns know `*`, `?` and `**`; what else the line may mean (a character class, an escape,
-/// a separator of another system) is widened to `?`, because wider only denies more.
+/// Scope patterns know `*`, `?` and `**`; what else the line may mean (a character class, an
+/// escape, a separator of another system) is widened to `?`, because wider only denies more.
 fn scope_patterns(line: &str) -> Vec<String> {
     let mut patterns = Vec::new();
     let mut bodies = vec![classes_as_any(line), odd_as_any(line)];

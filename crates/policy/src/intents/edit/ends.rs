@@ -1,5 +1,5 @@
-//! Where a node's own text ends. The parser's end of a collection or a block text runs on to whatever
-//! follows, comments included.
+//! Where a node's own text ends. The parser's end of a collection or a block text runs on to
+//! whatever follows, comments included.
 
 use super::EditError;
 use super::splice::{line_end, tail};

@@ -140,8 +140,8 @@ fn is_wild(segment: &[char]) -> bool {
 
 /// Whether everything that `pattern` can match is certainly matched by `exclude`.
 ///
-/// Whether a folder's pattern also matches the folder itself is left open: either the exclude covers
-/// without its own folder, or it says at least as much about it as the pattern does.
+/// Whether a folder's pattern also matches the folder itself is left open: either the exclude
+/// covers without its own folder, or it says at least as much about it as the pattern does.
 pub(super) fn covers(exclude: &str, pattern: &str, steps: &mut Steps) -> bool {
     if !steps.take(exclude.len() + pattern.len()) {
         return false;
@@ -216,7 +216,8 @@ struct Next {
     both: bool,
 }
 
-/// Fills the table of answers for all rests of two lists, from their ends. `None` when out of steps.
+/// Fills the table of answers for all rests of two lists, from their ends. `None` when out of
+/// steps.
 fn table<T>(
     left: &[T],
     right: &[T],

@@ -71,7 +71,8 @@ fn overlap_is_found_and_only_where_it_can_be() {
     );
 }
 
-/// H17: only intents that could be worked on now count, and a person can allow the overlap in either.
+/// H17: only intents that could be worked on now count, and a person can allow the overlap in
+/// either.
 #[test]
 fn only_open_intents_overlap_unless_a_person_allows_it() {
     let own = intent("A", &["src/**"]);
@@ -125,7 +126,8 @@ fn many_intents_are_compared_without_running_out_of_steps() {
     assert_eq!(found[0].with, id("INT-77"));
 }
 
-/// Hostile patterns run out of steps, which counts as overlap. Without the bound this would take hours.
+/// Hostile patterns run out of steps, which counts as overlap. Without the bound this would take
+/// hours.
 #[test]
 fn hostile_patterns_are_bounded() {
     let starry = "*a".repeat(PATTERN_BYTES_MAX / 2);

@@ -43,11 +43,13 @@ fn what_is_no_list_of_intents_is_refused() {
     for (text, said) in [
         (
             "hello\n",
-            "f.yaml:1:1: the file must list intents, not hold text (put them under `active_intents:`)",
+            "f.yaml:1:1: the file must list intents, not hold text \
+             (put them under `active_intents:`)",
         ),
         (
             "7\n",
-            "f.yaml:1:1: the file must list intents, not hold a number (put them under `active_intents:`)",
+            "f.yaml:1:1: the file must list intents, not hold a number \
+             (put them under `active_intents:`)",
         ),
         (
             "version: 1\n",

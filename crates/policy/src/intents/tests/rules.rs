@@ -225,8 +225,9 @@ proptest! {
         let ours: usize = known
             .iter()
             .map(|tag| {
-                let forms = [format!("<{tag}>"), format!("</{tag}>"), format!("<{tag}/>"), format!("<{tag} omitted=\"")];
-                forms.iter().map(|form| text.matches(form.as_str()).count()).sum::<usize>()
+                let ends = [">", "/>", " omitted=\""].map(|end| format!("<{tag}{end}"));
+                let forms = ends.into_iter().chain([format!("</{tag}>")]);
+                forms.map(|form| text.matches(form.as_str()).count()).sum::<usize>()
             })
             .sum();
         prop_assert_eq!(tags, ours);
