@@ -28,7 +28,7 @@ pub const SHARES_MAX: usize = 1_000;
 pub const IGNORE_LINES_MAX: usize = 10_000;
 
 /// Steps that one search for overlapping scopes may take; beyond it the rest counts as overlapping.
-pub const OVERLAP_STEPS_MAX: usize = 20_000_000;
+pub const OVERLAP_STEPS_MAX: usize = 10_000_000;
 
 /// Bytes of the text that tells a model about its intent: a page or two, not its whole context.
 pub const CONTEXT_BYTES_MAX: usize = 32 * 1024;

@@ -99,8 +99,8 @@ fn fitting<'a>(items: impl Iterator<Item = &'a String>) -> Vec<String> {
     kept
 }
 
-/// A value that can't be taken for a tag, cut where it is too long. Values stand between tags, never
-/// in attributes, so quotes stay readable.
+/// A value that can't be taken for a tag, cut where it is too long. Values stand between tags,
+/// never in attributes, so quotes stay readable.
 fn escaped(value: &str) -> String {
     let mut text = String::new();
     for character in value.trim().chars() {

@@ -1,8 +1,8 @@
 //! Small edits of an intents file: only the bytes of the field in question change.
 //!
 //! Comments, order, quoting and line endings of everything else survive, in every dialect. After
-//! each edit the result is read again and held against what was meant; an edit that touches anything
-//! else is refused.
+//! each edit the result is read again and held against what was meant; an edit that touches
+//! anything else is refused.
 
 mod append;
 mod ends;

@@ -129,7 +129,8 @@ impl<'a> Entry<'a, '_> {
         }
     }
 
-    /// Some files say `title`, some only `description`; a name decides nothing, so none is an error.
+    /// Some files say `title`, some only `description`. A name decides nothing, so that a missing
+    /// one is a warning.
     fn name(&mut self, id: &IntentId, at: Position) -> String {
         if let Some(node) = self.one_of(&["name", "title"]) {
             return self.as_text(node, "name").unwrap_or_default();

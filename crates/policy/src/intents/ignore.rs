@@ -101,8 +101,8 @@ impl IgnoreFile {
         self
     }
 
-    /// The line that blocks an intent. Ids are compared without regard to case: a denial that misses
-    /// by a letter's case would allow.
+    /// The line that blocks an intent. Ids are compared without regard to case: a denial that
+    /// misses by a letter's case would allow.
     pub fn blocks_intent(&self, id: &IntentId) -> Option<&IgnoreLine> {
         let folded = id.as_str().to_lowercase();
         let line = self.ids.get(&folded).copied().or_else(|| {
@@ -189,16 +189,18 @@ impl IgnoreFile {
         if uncommented != text {
             readings.push(uncommented);
         }
-        for reading in readings {
-            for pattern in scope_patterns(reading) {
-                match check_pattern(&pattern) {
-                    Ok(()) => self.path_patterns.push(pattern),
-                    Err(error @ (PatternError::Absolute | PatternError::Climbs)) => {
-                        warnings.add(at, format!("`{text}` protects no path: {error}"));
-                    }
-                    Err(PatternError::Empty | PatternError::Control | PatternError::TooLong) => {}
+        let mut outside = None;
+        for pattern in readings.into_iter().flat_map(scope_patterns) {
+            match check_pattern(&pattern) {
+                Ok(()) => self.path_patterns.push(pattern),
+                Err(error @ (PatternError::Absolute | PatternError::Climbs)) => {
+                    outside = Some(error);
                 }
+                Err(PatternError::Empty | PatternError::Control | PatternError::TooLong) => {}
             }
+        }
+        if let Some(error) = outside {
+            warnings.add(at, format!("`{text}` protects no path: {error}"));
         }
     }
 }
@@ -245,8 +247,8 @@ fn is_id_with_reason(text: &str) -> bool {
 
 /// A line of a `.gitignore` in the words of scope patterns: the thing itself and all beneath it.
 ///
-/// Scope patterns know `*`, `?` and `**`; what else the line may mean (a character class, an escape,
-/// a separator of another system) is widened to `?`, because wider only denies more.
+/// Scope patterns know `*`, `?` and `**`; what else the line may mean (a character class, an
+/// escape, a separator of another system) is widened to `?`, because wider only denies more.
 fn scope_patterns(line: &str) -> Vec<String> {
     let mut patterns = Vec::new();
     let mut bodies = vec![classes_as_any(line), odd_as_any(line)];

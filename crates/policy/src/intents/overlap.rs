@@ -1,8 +1,8 @@
 //! Whether two scopes can own the same path (H17).
 //!
-//! The answer may be «yes» without a path that proves it, never «no» where there is one: what is not
-//! understood in full is widened, and what takes too long counts as overlapping. Case and Unicode
-//! form are ignored, because some file systems ignore them.
+//! The answer may be «yes» without a path that proves it, never «no» where there is one: what is
+//! not understood in full is widened, and what takes too long counts as overlapping. Case and
+//! Unicode form are ignored, because some file systems ignore them.
 
 mod glob;
 
@@ -38,9 +38,9 @@ pub fn overlaps(left: &[String], right: &[String]) -> Option<(String, String)> {
 
 /// The other intents that could be worked on now and own a file that this one owns too.
 ///
-/// Two intents share their files if a person wrote the one into the `shares_with` of the other; once
-/// is enough, because the file that holds it is the person's either way. An unknown id overlaps with
-/// nothing, and is refused as unknown elsewhere.
+/// Two intents share their files if a person wrote the one into the `shares_with` of the other;
+/// once is enough, because the file that holds it is the person's either way. An unknown id
+/// overlaps with nothing, and is refused as unknown elsewhere.
 pub fn find_overlaps(intents: &IntentSet, id: &IntentId, now: Timestamp) -> Vec<Overlap> {
     let Some(intent) = intents.get(id) else {
         return Vec::new();

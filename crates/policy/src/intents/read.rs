@@ -122,6 +122,12 @@ impl Reader {
         if root.as_list().is_some() {
             return (Dialect::BareList, None, Some(root));
         }
+        if root.as_map().is_none() {
+            let message = format!("the file must list intents, not hold {}", root.described());
+            let hint = Some(format!("put them under `{LIST_KEY}:`"));
+            self.problems.add_with(root.at(), message, hint);
+            return (Dialect::Empty, None, None);
+        }
         let version = self.version(root);
         let dialect = match (root.get("version").is_some(), root.get(LIST_KEY).is_some()) {
             (true, _) => Dialect::Canonical,

@@ -97,7 +97,10 @@ prop_compose! {
         description in prop::option::of(any_text()),
         expires_at in prop::option::of((-62_000_000_000_000_i64..253_000_000_000_000).prop_map(at)),
         calls_max in prop::option::of(any::<u64>()),
-        time_ms_max in prop::option::of(prop_oneof![any::<u64>(), (0..1000_u64).prop_map(|m| m * 60_000)]),
+        time_ms_max in prop::option::of(prop_oneof![
+            any::<u64>(),
+            (0..1000_u64).prop_map(|minutes| minutes * 60_000),
+        ]),
         shares_with in prop::collection::vec(any_id(), 0..3),
     ) -> Intent {
         Intent {

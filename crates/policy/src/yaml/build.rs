@@ -229,7 +229,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// An unquoted `!src/gen/**` is a tag on an empty text: the pattern would vanish without a word.
+    /// An unquoted `!src/gen/**` is a tag on an empty text: the pattern would vanish without a
+    /// word.
     fn refuse_tag(&self, tag: Option<&Tag>, mark: Mark) -> Result<(), Problem> {
         let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) else {
             return Ok(());
@@ -261,8 +262,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The parser's end of a quoted scalar lies after the blanks and comment that follow it; an edit
-    /// of that span would eat the comment.
+    /// The parser's end of a quoted scalar lies after the blanks and comment that follow it; an
+    /// edit of that span would eat the comment.
     fn scalar_end(&self, node: &Node, style: ScalarStyle) -> usize {
         let Span { start, end, .. } = node.span;
         let written = self.text.get(start..end).unwrap_or_default();

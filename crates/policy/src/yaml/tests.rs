@@ -94,15 +94,6 @@ fn a_huge_mapping_takes_no_quadratic_time() {
     for key in 0..100_000 {
         writeln!(text, "k{key}: 1").unwrap();
     }
-    assert_eq!(
-        parse("f.yaml", &text)
-            .unwrap()
-            .unwrap()
-            .as_map()
-            .unwrap()
-            .len(),
-        100_000
-    );
     text.push_str("k0: 2\n");
     assert_eq!(
         refused(&text),

@@ -78,7 +78,8 @@ fn into_empty(text: &str, root: &Node, list: &Node, intent: &Intent) -> Vec<Spli
     ]
 }
 
-/// The entry's lines, to be put at an offset that is the end of a line or the start of an empty one.
+/// The entry's lines, to be put at an offset that is the end of a line or the start of an empty
+/// one.
 fn lines(text: &str, at: usize, margin: &str, intent: &Intent) -> String {
     let ending = line_ending(text);
     let lines: Vec<String> = entry_lines(intent)
@@ -116,7 +117,8 @@ fn dash_indent(text: &str, list: &Node, items: &[Node]) -> Result<String, EditEr
             (before.trim() == "-").then(|| margin.to_owned())
         })
         .or_else(|| {
-            // The parser's list starts at the first dash when the entries stand on lines of their own.
+            // The parser's list starts at the first dash when the entries stand on lines of their
+            // own.
             let dash = tail(text, list.span.start).starts_with('-');
             dash.then(|| " ".repeat(list.at().column.saturating_sub(1)))
         })

@@ -1,5 +1,5 @@
-//! Where a node's own text ends. The parser's end of a collection or a block text runs on to whatever
-//! follows, comments included.
+//! Where a node's own text ends. The parser's end of a collection or a block text runs on to
+//! whatever follows, comments included.
 
 use super::EditError;
 use super::splice::{line_end, tail};
@@ -11,7 +11,15 @@ pub(super) fn end_of(text: &str, node: &Node) -> Result<usize, EditError> {
     let last = match &node.value {
         Value::Scalar { .. } => {
             let written = text.get(node.span.start..node.span.end).unwrap_or_default();
-            return Ok(node.span.start + written.trim_end().len());
+            let end = node.span.start + written.trim_end().len();
+            // A value that is not there stands before its colon.
+            let after = tail(text, end).trim_start_matches([' ', '\t']);
+            let missing = written.is_empty() && after.starts_with(':');
+            return Ok(if missing {
+                text.len() - after.len() + 1
+            } else {
+                end
+            });
         }
         Value::List(items) => items.last(),
         Value::Map(entries) => entries.last().map(|(_, value)| value),

@@ -130,14 +130,18 @@ fn reaches_across(segment: &str) -> bool {
 fn is_plain(part: &Part) -> bool {
     match part {
         Part::Any => false,
-        Part::Segment(characters) => !characters.iter().any(|c| matches!(c, '*' | '?')),
+        Part::Segment(characters) => !is_wild(characters),
     }
+}
+
+fn is_wild(segment: &[char]) -> bool {
+    segment.iter().any(|c| matches!(c, '*' | '?'))
 }
 
 /// Whether everything that `pattern` can match is certainly matched by `exclude`.
 ///
-/// Whether a folder's pattern also matches the folder itself is left open: either the exclude covers
-/// without its own folder, or it says at least as much about it as the pattern does.
+/// Whether a folder's pattern also matches the folder itself is left open: either the exclude
+/// covers without its own folder, or it says at least as much about it as the pattern does.
 pub(super) fn covers(exclude: &str, pattern: &str, steps: &mut Steps) -> bool {
     if !steps.take(exclude.len() + pattern.len()) {
         return false;
@@ -212,7 +216,8 @@ struct Next {
     both: bool,
 }
 
-/// Fills the table of answers for all rests of two lists, from their ends. `None` when out of steps.
+/// Fills the table of answers for all rests of two lists, from their ends. `None` when out of
+/// steps.
 fn table<T>(
     left: &[T],
     right: &[T],
@@ -222,14 +227,13 @@ fn table<T>(
     if !steps.take((left.len() + 1).saturating_mul(right.len() + 1)) {
         return None;
     }
-    let ends = |list: &[T]| (0..=list.len()).rev().collect::<Vec<_>>();
-    // The row of the left rest that is one shorter, indexed by the right rest's start.
-    let mut below = vec![false; right.len() + 1];
-    for start in ends(left) {
-        let mut row = vec![false; right.len() + 1];
+    // Two rows, indexed by the right rest's start: for this left rest, and for the one shorter.
+    let mut row = vec![false; right.len() + 1];
+    let mut below = row.clone();
+    let at = |row: &[bool], index: usize| row.get(index).copied().unwrap_or_default();
+    for start in (0..=left.len()).rev() {
         let mut beside = false;
-        for column in ends(right) {
-            let at = |row: &[bool], index: usize| row.get(index).copied().unwrap_or_default();
+        for column in (0..=right.len()).rev() {
             let next = Next {
                 left: at(&below, column),
                 right: beside,
@@ -240,13 +244,19 @@ fn table<T>(
                 *cell = beside;
             }
         }
-        below = row;
+        std::mem::swap(&mut row, &mut below);
     }
     below.first().copied()
 }
 
 /// Whether two segments with `*` and `?` can match the same name.
 fn segments_meet(left: &[char], right: &[char], steps: &mut Steps) -> bool {
+    if left == ['*'] || right == ['*'] {
+        return true;
+    }
+    if !is_wild(left) && !is_wild(right) {
+        return left == right;
+    }
     table(left, right, steps, |left, right, next, _| {
         match (left, right) {
             (None, None) => true,
@@ -267,9 +277,8 @@ fn segment_holds(outer: &[char], inner: &[char], steps: &mut Steps) -> bool {
     if outer == ['*'] || outer == inner {
         return true;
     }
-    let plain = !inner.iter().any(|c| matches!(c, '*' | '?'));
     // Out of steps is «no» here, where `segments_meet` says yes.
-    plain && steps.take(1) && segments_meet(outer, inner, steps) && steps.take(1)
+    !is_wild(inner) && steps.take(1) && segments_meet(outer, inner, steps) && steps.take(1)
 }
 
 /// Whether a glob with `*` and `?` matches a text, slashes being like any other character.
