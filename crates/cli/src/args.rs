@@ -13,7 +13,12 @@ use crate::report;
 /// An agent may read freely. Before it changes anything it selects a declared intent, which owns a
 /// scope of files; every call is judged against it.
 #[derive(Debug, Parser)]
-#[command(name = "tagout", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    name = "tagout",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
@@ -115,7 +120,9 @@ pub(crate) struct DemoArgs {
 
 /// Print the completion script of a shell
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout completions bash > ~/.local/share/bash-completion/completions/tagout")]
+#[command(
+    after_help = "Example:\n  tagout completions bash > ~/.local/share/bash-completion/completions/tagout"
+)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: Shell,
@@ -140,7 +147,10 @@ pub(crate) fn command() -> clap::Command {
 }
 
 /// Whether colours are wanted: the one environment variable that every program honours.
-#[expect(clippy::disallowed_methods, reason = "the one declared list of environment variables")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one declared list of environment variables"
+)]
 pub(crate) fn colours() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
@@ -154,9 +164,16 @@ pub(crate) fn completions(shell: Shell) -> Result<(), crate::failure::Failure> {
 
 /// The folder of the person's own policy: `TAGOUT_CONFIG_DIR`, else `tagout` in the user's
 /// configuration folder. `None` when there is no home either.
-#[expect(clippy::disallowed_methods, reason = "the one declared list of environment variables")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one declared list of environment variables"
+)]
 pub(crate) fn config_dir() -> Option<PathBuf> {
-    let named = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let named = |name: &str| {
+        std::env::var_os(name)
+            .filter(|v| !v.is_empty())
+            .map(PathBuf::from)
+    };
     named("TAGOUT_CONFIG_DIR")
         .or_else(|| named("XDG_CONFIG_HOME").map(|folder| folder.join("tagout")))
         .or_else(|| named("HOME").map(|home| home.join(".config").join("tagout")))

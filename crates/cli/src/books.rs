@@ -14,8 +14,10 @@ use crate::site;
 
 /// Where the intents are declared.
 pub(crate) const INTENTS: &str = ".orchestration/active_intents.yaml";
-const POLICIES: [&str; 2] =
-    [".orchestration/hook_policy.yaml", ".orchestration/constraints.sidecar.yaml"];
+const POLICIES: [&str; 2] = [
+    ".orchestration/hook_policy.yaml",
+    ".orchestration/constraints.sidecar.yaml",
+];
 const IGNORES: [&str; 2] = [".intentignore", ".orchestration/.intentignore"];
 const USER_POLICY: &str = "policy.yaml";
 
@@ -40,11 +42,23 @@ pub(crate) fn open(root: Option<&Path>) -> Result<Shelf, Failure> {
     let repository = root.map(|root| reader.policies(root)).unwrap_or_default();
     let intents = root.map(|root| reader.intents(root)).unwrap_or_default();
     let ignore = root.map(|root| reader.ignores(root)).unwrap_or_default();
-    let law = reader.keep(Law::assemble(Layer::built_in(), user, repository), Law::built_in);
+    let law = reader.keep(
+        Law::assemble(Layer::built_in(), user, repository),
+        Law::built_in,
+    );
     let (books, refused) = Books::new(catalogue, law, intents, ignore);
     reader.problems.extend(refused);
-    let Reader { problems, warnings, read } = reader;
-    Ok(Shelf { books, problems, warnings, read })
+    let Reader {
+        problems,
+        warnings,
+        read,
+    } = reader;
+    Ok(Shelf {
+        books,
+        problems,
+        warnings,
+        read,
+    })
 }
 
 #[derive(Debug, Default)]
@@ -70,7 +84,9 @@ impl Reader {
     fn policies(&mut self, root: &Path) -> Vec<Layer> {
         let mut layers = Vec::new();
         for name in POLICIES {
-            let Some(text) = self.text(root, name) else { continue };
+            let Some(text) = self.text(root, name) else {
+                continue;
+            };
             let read = law::read(Source::repository(name), &text);
             if let Some(reading) = self.keep(read.map(Some), || None) {
                 self.warnings.extend(reading.warnings);
@@ -81,7 +97,9 @@ impl Reader {
     }
 
     fn intents(&mut self, root: &Path) -> IntentSet {
-        let Some(text) = self.text(root, INTENTS) else { return IntentSet::default() };
+        let Some(text) = self.text(root, INTENTS) else {
+            return IntentSet::default();
+        };
         match self.keep(intents::read(INTENTS, &text).map(Some), || None) {
             None => IntentSet::default(),
             Some(file) => {
@@ -94,7 +112,9 @@ impl Reader {
     fn ignores(&mut self, root: &Path) -> IgnoreFile {
         let mut merged = IgnoreFile::default();
         for name in IGNORES {
-            let Some(text) = self.text(root, name) else { continue };
+            let Some(text) = self.text(root, name) else {
+                continue;
+            };
             let file = self.keep(IgnoreFile::read(name, &text), IgnoreFile::default);
             self.warnings.extend(file.warnings().iter().cloned());
             merged = merged.merge(file);
@@ -128,5 +148,10 @@ impl Reader {
 
 /// A problem that concerns a whole file.
 pub(crate) fn whole_file(file: &str, message: String) -> Problem {
-    Problem { file: file.to_owned(), at: Position { line: 1, column: 1 }, message, hint: None }
+    Problem {
+        file: file.to_owned(),
+        at: Position { line: 1, column: 1 },
+        message,
+        hint: None,
+    }
 }

@@ -20,12 +20,20 @@ pub(crate) struct Failure {
 impl Failure {
     /// What was given can't be used.
     pub(crate) fn invalid(message: impl Display) -> Self {
-        Self { exit: Exit::Invalid, message: message.to_string(), hint: None }
+        Self {
+            exit: Exit::Invalid,
+            message: message.to_string(),
+            hint: None,
+        }
     }
 
     /// It was tried and failed.
     pub(crate) fn failed(message: impl Display) -> Self {
-        Self { exit: Exit::Failed, message: message.to_string(), hint: None }
+        Self {
+            exit: Exit::Failed,
+            message: message.to_string(),
+            hint: None,
+        }
     }
 
     /// The same, with what to do about it.

@@ -12,9 +12,9 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("standard output can't be written: {error}")))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(format!(
+            "standard output can't be written: {error}"
+        ))),
         Ok(()) | Err(_) => Ok(()),
     }
 }
@@ -26,8 +26,9 @@ pub(crate) fn line(text: &str) -> Result<(), Failure> {
 
 /// Prints a value as one line of JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(value)
-        .map_err(|error| Failure::failed(format!("the answer can't be written as JSON: {error}")))?;
+    let text = serde_json::to_string(value).map_err(|error| {
+        Failure::failed(format!("the answer can't be written as JSON: {error}"))
+    })?;
     line(&text)
 }
 

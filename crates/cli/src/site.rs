@@ -12,28 +12,37 @@ use crate::failure::Failure;
 /// The folder that makes a folder a workspace.
 pub(crate) const SIDECAR: &str = ".orchestration";
 
-/// The workspace's root: the one named, else the nearest folder above that holds the sidecar folder.
+/// The workspace's root: the one named, else the nearest folder above that holds the sidecar
+/// folder.
 pub(crate) fn find(named: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     if let Some(named) = named {
         let root = absolute(named)?;
         if !root.is_dir() {
-            return Err(Failure::invalid(format!("`{}` is not a folder", named.display())));
+            return Err(Failure::invalid(format!(
+                "`{}` is not a folder",
+                named.display()
+            )));
         }
         return Ok(Some(root));
     }
     let here = std::env::current_dir()
         .map_err(|error| Failure::failed(format!("the current folder can't be read: {error}")))?;
-    Ok(here.ancestors().find(|folder| folder.join(SIDECAR).is_dir()).map(Path::to_path_buf))
+    Ok(here
+        .ancestors()
+        .find(|folder| folder.join(SIDECAR).is_dir())
+        .map(Path::to_path_buf))
 }
 
 /// The same, where a verb can't do without one.
 pub(crate) fn require(named: Option<&Path>) -> Result<PathBuf, Failure> {
     find(named)?.ok_or_else(|| {
-        Failure::invalid(format!("no workspace: there is no `{SIDECAR}/` here or in a folder above"))
-            .hint(format!(
-                "name one with `--workspace DIR`, or make one: a folder with \
+        Failure::invalid(format!(
+            "no workspace: there is no `{SIDECAR}/` here or in a folder above"
+        ))
+        .hint(format!(
+            "name one with `--workspace DIR`, or make one: a folder with \
                  `{SIDECAR}/active_intents.yaml`"
-            ))
+        ))
     })
 }
 
@@ -64,7 +73,10 @@ pub(crate) fn read_sidecar(root: &Path, name: &str) -> Result<Option<String>, Pr
         .map_err(|error| problem(format!("can't be read: {error}"), at))?
         .ok_or_else(|| problem(format!("is larger than {SIDECAR_BYTES_MAX} bytes"), at))?;
     String::from_utf8(bytes).map(Some).map_err(|error| {
-        let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let valid = error
+            .as_bytes()
+            .get(..error.utf8_error().valid_up_to())
+            .unwrap_or_default();
         problem("is not UTF-8 text".to_owned(), position_after(valid))
     })
 }
@@ -73,12 +85,20 @@ pub(crate) fn read_sidecar(root: &Path, name: &str) -> Result<Option<String>, Pr
 pub(crate) fn read_bounded(path: &Path, max_bytes: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
-    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    File::open(path)?
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)?;
     Ok((bytes.len() <= max_bytes).then_some(bytes))
 }
 
 fn position_after(valid: &[u8]) -> Position {
     let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let last = valid.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    Position { line, column: String::from_utf8_lossy(last).chars().count() + 1 }
+    let last = valid
+        .rsplit(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    Position {
+        line,
+        column: String::from_utf8_lossy(last).chars().count() + 1,
+    }
 }

@@ -30,7 +30,11 @@ pub(crate) fn run(place: &PlaceArgs, args: &IntentArgs) -> Result<Exit, Failure>
 fn list(shelf: &Shelf, json: bool) -> Result<(), Failure> {
     let books = &shelf.books;
     if json {
-        let intents: Vec<Value> = books.intents.iter().map(|intent| to_json(books, intent)).collect();
+        let intents: Vec<Value> = books
+            .intents
+            .iter()
+            .map(|intent| to_json(books, intent))
+            .collect();
         return report::json(&json!({ "intents": intents }));
     }
     if books.intents.iter().next().is_none() {
@@ -42,17 +46,30 @@ fn list(shelf: &Shelf, json: bool) -> Result<(), Failure> {
 
 fn table(books: &Books) -> String {
     let width = |text: fn(&Intent) -> &str| {
-        books.intents.iter().map(|intent| text(intent).chars().count()).max().unwrap_or(0)
+        books
+            .intents
+            .iter()
+            .map(|intent| text(intent).chars().count())
+            .max()
+            .unwrap_or(0)
     };
     let id_width = width(|intent| intent.id.as_str());
     let status_width = width(|intent| intent.status.as_str());
     let mut out = String::new();
     for intent in &books.intents {
-        let mark = if obstacle(books, intent).is_none() { "open  " } else { "closed" };
+        let mark = if obstacle(books, intent).is_none() {
+            "open  "
+        } else {
+            "closed"
+        };
         let (id, status) = (intent.id.as_str(), intent.status.as_str());
         // Writing into a `String` cannot fail.
-        writeln!(out, "{id:<id_width$}  {mark}  {status:<status_width$}  {}", intent.name)
-            .unwrap_or_default();
+        writeln!(
+            out,
+            "{id:<id_width$}  {mark}  {status:<status_width$}  {}",
+            intent.name
+        )
+        .unwrap_or_default();
     }
     out
 }
@@ -81,7 +98,13 @@ fn unknown(intents: &IntentSet, id: &str) -> Failure {
 }
 
 fn render(out: &mut String, books: &Books, intent: &Intent) -> std::fmt::Result {
-    writeln!(out, "{}  {}  {}", intent.id, intent.status.as_str(), intent.name)?;
+    writeln!(
+        out,
+        "{}  {}  {}",
+        intent.id,
+        intent.status.as_str(),
+        intent.name
+    )?;
     if let Some(text) = &intent.description {
         writeln!(out, "\n{text}")?;
     }
@@ -103,7 +126,9 @@ fn section(out: &mut String, title: &str, lines: &[String]) -> std::fmt::Result 
         return Ok(());
     }
     writeln!(out, "\n{title}")?;
-    lines.iter().try_for_each(|line| writeln!(out, "  - {line}"))
+    lines
+        .iter()
+        .try_for_each(|line| writeln!(out, "  - {line}"))
 }
 
 /// Why an intent can't be selected now, if it can't.
@@ -115,7 +140,9 @@ fn obstacle(books: &Books, intent: &Intent) -> Option<String> {
         return Some(why.to_string());
     }
     let overlaps = intents::find_overlaps(&books.intents, &intent.id, clock::now());
-    overlaps.first().map(|other| format!("it owns the same files as {}", other.with))
+    overlaps
+        .first()
+        .map(|other| format!("it owns the same files as {}", other.with))
 }
 
 fn to_json(books: &Books, intent: &Intent) -> Value {

@@ -16,7 +16,11 @@ pub(crate) fn run(place: &PlaceArgs, args: &LintArgs) -> Result<Exit, Failure> {
     let mut shelf = books::open(Some(&root))?;
     let overlapping = overlaps(&shelf);
     shelf.warnings.extend(overlapping);
-    let exit = if shelf.problems.is_empty() { Exit::Done } else { Exit::Invalid };
+    let exit = if shelf.problems.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Invalid
+    };
     if args.json {
         report::json(&json!({
             "ok": shelf.problems.is_empty(),
@@ -34,7 +38,9 @@ pub(crate) fn run(place: &PlaceArgs, args: &LintArgs) -> Result<Exit, Failure> {
     }
     let (problems, warnings) = (shelf.problems.len(), shelf.warnings.len());
     let files = shelf.read.len();
-    report::note(&format!("{files} files read, {problems} problems, {warnings} warnings"));
+    report::note(&format!(
+        "{files} files read, {problems} problems, {warnings} warnings"
+    ));
     Ok(exit)
 }
 
@@ -49,7 +55,10 @@ fn overlaps(shelf: &Shelf) -> Vec<Problem> {
     pairs
         .filter(|(intent, other)| intent.id < other.with)
         .map(|(intent, other)| {
-            let message = format!("intents {} and {} own the same files", intent.id, other.with);
+            let message = format!(
+                "intents {} and {} own the same files",
+                intent.id, other.with
+            );
             books::whole_file(books::INTENTS, message)
         })
         .collect()

@@ -81,7 +81,8 @@ impl Catalogue {
         load::built_in()
     }
 
-    /// What a tool means that this origin calls so; `None` is an unknown tool, which is destructive.
+    /// What a tool means that this origin calls so; `None` is an unknown tool, which is
+    /// destructive.
     pub fn lookup(&self, origin: &Origin, name: &str) -> Option<Resolved<'_>> {
         match origin {
             Origin::Native => self.tool(name).map(Resolved::plain),
@@ -218,7 +219,8 @@ impl Catalogue {
         self.authority.home_reason(raw)
     }
 
-    /// Tells the names of MCP servers, so that clients' spellings of their tools can be taken apart.
+    /// Tells the names of MCP servers, so that clients' spellings of their tools can be taken
+    /// apart.
     pub fn know_servers(&mut self, servers: impl IntoIterator<Item = String>) {
         for server in servers {
             if !self.servers.contains(&server) {

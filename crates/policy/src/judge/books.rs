@@ -42,12 +42,22 @@ impl Books {
                 problems.push(whole_file("ignore file", format!("`{pattern}`: {error}")));
             }
         }
-        (Self { catalogue, law, intents, ignore }, problems)
+        (
+            Self {
+                catalogue,
+                law,
+                intents,
+                ignore,
+            },
+            problems,
+        )
     }
 
     /// The name of the tool that plays a part, for messages.
     pub fn name_of(&self, role: Role) -> &str {
-        self.catalogue.by_role(role).map_or("(no tool)", |tool| tool.name.as_str())
+        self.catalogue
+            .by_role(role)
+            .map_or("(no tool)", |tool| tool.name.as_str())
     }
 
     /// The shell tool and the key of its command line.
@@ -71,10 +81,19 @@ impl Books {
             let parsed: Result<Pattern, PatternError> = Pattern::parse(text);
             parsed.map_or(true, |pattern| pattern.denies(path, case))
         };
-        self.ignore.path_patterns().iter().find(denies).map(String::as_str)
+        self.ignore
+            .path_patterns()
+            .iter()
+            .find(denies)
+            .map(String::as_str)
     }
 }
 
 fn whole_file(file: &str, message: String) -> Problem {
-    Problem { file: file.to_owned(), at: Position { line: 1, column: 1 }, message, hint: None }
+    Problem {
+        file: file.to_owned(),
+        at: Position { line: 1, column: 1 },
+        message,
+        hint: None,
+    }
 }

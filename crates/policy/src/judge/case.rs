@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use tagout_vocab::{
-    Call, Class, Code, Effect, Gate, Intent, IntentId, Place, Role, Session,
-    SideEffectLevel, Target, ToolAnnotations, ToolKind,
+    Call, Class, Code, Effect, Gate, Intent, IntentId, Place, Role, Session, SideEffectLevel,
+    Target, ToolAnnotations, ToolKind,
 };
 
 use super::books::Books;
@@ -44,7 +44,16 @@ impl<'a> Case<'a> {
         let normalised = targets::normalise(call, &books.catalogue);
         let effects = targets::effects(&normalised, &facts.roots, &call.cwd);
         let (class, class_reason) = classify(books, facts, &normalised);
-        Self { call, session, books, facts, effects, class, class_reason, normalised }
+        Self {
+            call,
+            session,
+            books,
+            facts,
+            effects,
+            class,
+            class_reason,
+            normalised,
+        }
     }
 
     /// The tool, if it is declared.
@@ -81,13 +90,16 @@ impl<'a> Case<'a> {
 
     /// Whether the tool comes from the built-in catalogue rather than from a policy file.
     pub(super) fn is_built_in(&self) -> bool {
-        self.tool().is_some_and(|tool| self.books.catalogue.is_built_in(&tool.name))
+        self.tool()
+            .is_some_and(|tool| self.books.catalogue.is_built_in(&tool.name))
     }
 
     /// The names that rules may know the tool by.
     pub(super) fn names(&self) -> Vec<&str> {
         let canonical = self.tool().map(|tool| tool.name.as_str());
-        std::iter::once(self.call.tool.as_str()).chain(canonical).collect()
+        std::iter::once(self.call.tool.as_str())
+            .chain(canonical)
+            .collect()
     }
 
     /// Where a target lies by its text, and where it really leads if that was looked up.
@@ -102,11 +114,18 @@ impl<'a> Case<'a> {
 
     /// The intent that a selecting call names.
     pub(super) fn named_intent(&self) -> Result<IntentId, No> {
-        let named = self.argument("intent_id").and_then(Value::as_str).unwrap_or_default();
+        let named = self
+            .argument("intent_id")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         IntentId::new(named).map_err(|error| {
-            No::new(Gate::Intent, Code::IntentUnknown, format!("`{named}` is no intent: {error}"))
-                .remedy(self.known_intents())
-                .retryable()
+            No::new(
+                Gate::Intent,
+                Code::IntentUnknown,
+                format!("`{named}` is no intent: {error}"),
+            )
+            .remedy(self.known_intents())
+            .retryable()
         })
     }
 
@@ -114,8 +133,14 @@ impl<'a> Case<'a> {
     pub(super) fn known_intents(&self) -> String {
         const SHOWN_MAX: usize = 8;
         let open = |intent: &&Intent| crate::intents::selectable(intent, self.facts.now).is_ok();
-        let ids: Vec<&str> =
-            self.books.intents.iter().filter(open).map(|i| i.id.as_str()).take(SHOWN_MAX).collect();
+        let ids: Vec<&str> = self
+            .books
+            .intents
+            .iter()
+            .filter(open)
+            .map(|i| i.id.as_str())
+            .take(SHOWN_MAX)
+            .collect();
         if ids.is_empty() {
             let propose = self.books.name_of(Role::ProposeIntent);
             return format!("no intent is open; propose one with `{propose}`");
@@ -144,15 +169,34 @@ impl<'a> Case<'a> {
         let Ok(capability) = Capability::parse(capability) else {
             return false;
         };
-        let Grants { given, revoked, keys, uses } = &self.facts.grants;
-        let book = Book { grants: given, revocations: revoked, keys };
-        let tools = self.names().into_iter().map(|name| (GranteeKind::Tool, name));
+        let Grants {
+            given,
+            revoked,
+            keys,
+            uses,
+        } = &self.facts.grants;
+        let book = Book {
+            grants: given,
+            revocations: revoked,
+            keys,
+        };
+        let tools = self
+            .names()
+            .into_iter()
+            .map(|name| (GranteeKind::Tool, name));
         let session = (GranteeKind::Session, self.session.id.as_str());
         let grantees: Vec<Grantee> = tools
             .chain([session])
-            .map(|(kind, id)| Grantee { kind, id: id.to_owned() })
+            .map(|(kind, id)| Grantee {
+                kind,
+                id: id.to_owned(),
+            })
             .collect();
-        let places = self.effects.iter().flat_map(Effect::targets).flat_map(|t| self.places(t));
+        let places = self
+            .effects
+            .iter()
+            .flat_map(Effect::targets)
+            .flat_map(|t| self.places(t));
         let resources: Vec<Resource> = places
             .map(|place| match place {
                 Place::Inside { path } => Resource::Path(path.clone()),
@@ -164,7 +208,10 @@ impl<'a> Case<'a> {
             grantees: &grantees,
             resources: &resources,
             action: None,
-            usage: grants::Usage { uses, file_size_bytes: None },
+            usage: grants::Usage {
+                uses,
+                file_size_bytes: None,
+            },
             case: self.facts.case,
         };
         grants::decide(&book, &request, self.facts.now).is_ok()
@@ -172,8 +219,15 @@ impl<'a> Case<'a> {
 
     /// The call as approval rules see it.
     pub(super) fn with_rule_input<T>(&self, look: impl FnOnce(&RuleInput<'_>) -> T) -> T {
-        let unknown = self.effects.iter().any(|effect| matches!(effect, Effect::Unknown { .. }));
-        let places = self.effects.iter().flat_map(Effect::targets).flat_map(|t| self.places(t));
+        let unknown = self
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Unknown { .. }));
+        let places = self
+            .effects
+            .iter()
+            .flat_map(Effect::targets)
+            .flat_map(|t| self.places(t));
         let paths: Vec<PathFact<'_>> = places.map(PathFact::from).collect();
         let command = self.effects.iter().find_map(|effect| match effect {
             Effect::Run { command } => Some(command.as_str()),
@@ -187,7 +241,9 @@ impl<'a> Case<'a> {
             | Effect::Desktop
             | Effect::Unknown { .. } => None,
         });
-        let name = self.tool().map_or(self.call.tool.as_str(), |tool| tool.name.as_str());
+        let name = self
+            .tool()
+            .map_or(self.call.tool.as_str(), |tool| tool.name.as_str());
         let mut input = RuleInput::new(name, self.kind(), self.level(), self.class);
         input.paths = (!unknown && command.is_none()).then_some(paths.as_slice());
         input.command = command.map_or(Fact::Absent, |line| Fact::Is(CommandLine::raw(line)));
@@ -218,13 +274,20 @@ impl<'a> Case<'a> {
 
 /// A server that calls a tool read-only and destructive at once is not believed.
 fn believable_hint(hints: &ToolAnnotations) -> Option<bool> {
-    hints.read_only_hint.filter(|_| hints.destructive_hint != Some(true))
+    hints
+        .read_only_hint
+        .filter(|_| hints.destructive_hint != Some(true))
 }
 
 /// G1, H4, H5: the class of one call, and why.
 fn classify(books: &Books, facts: &Facts, normalised: &Normalised<'_>) -> (Class, String) {
-    if let Some(RemoteName { server: Some(server), tool }) = &normalised.remote
-        && normalised.tool.is_none_or(|tool| !books.catalogue.is_built_in(&tool.name))
+    if let Some(RemoteName {
+        server: Some(server),
+        tool,
+    }) = &normalised.remote
+        && normalised
+            .tool
+            .is_none_or(|tool| !books.catalogue.is_built_in(&tool.name))
     {
         let hint = facts.hints.as_ref().and_then(believable_hint);
         if let Some(source) = books.law.mcp_reads(server, tool, hint) {

@@ -51,11 +51,18 @@ pub fn judge(call: &Call, session: &Session, books: &Books, facts: &Facts) -> Ju
 pub fn judge_case(case: &Case<'_>) -> Judgement {
     let mut checks = Vec::with_capacity(ORDER.len());
     let mut decided: Option<Verdict> = None;
-    let mut reason = Reason { text: "nothing speaks against it".to_owned(), rule: String::new() };
+    let mut reason = Reason {
+        text: "nothing speaks against it".to_owned(),
+        rule: String::new(),
+    };
     for (gate, looks) in ORDER {
         if decided.is_some() {
             let detail = "an earlier check decided".to_owned();
-            checks.push(Check { gate, result: CheckResult::NotReached, detail });
+            checks.push(Check {
+                gate,
+                result: CheckResult::NotReached,
+                detail,
+            });
             continue;
         }
         let (result, detail) = match looks(case) {
@@ -66,11 +73,16 @@ pub fn judge_case(case: &Case<'_>) -> Judgement {
                 (CheckResult::Pass, reason.text.clone())
             }
             Finding::Ask(refusal) => (CheckResult::Ask, told(&mut decided, *refusal, Verdict::Ask)),
-            Finding::Refuse(refusal) => {
-                (CheckResult::Refuse, told(&mut decided, *refusal, Verdict::Deny))
-            }
+            Finding::Refuse(refusal) => (
+                CheckResult::Refuse,
+                told(&mut decided, *refusal, Verdict::Deny),
+            ),
         };
-        checks.push(Check { gate, result, detail });
+        checks.push(Check {
+            gate,
+            result,
+            detail,
+        });
     }
     Judgement {
         verdict: decided.unwrap_or(Verdict::Allow(reason)),

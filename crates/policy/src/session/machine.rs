@@ -58,9 +58,15 @@ pub struct Moved {
 
 /// Moves a conversation. Total: what does not concern a state leaves it as it is.
 pub fn advance(session: &Session, happening: &Happening) -> Moved {
-    let mut moved = Moved { session: session.clone(), changes: Vec::new() };
+    let mut moved = Moved {
+        session: session.clone(),
+        changes: Vec::new(),
+    };
     match happening {
-        Happening::Prompt { source: PromptSource::Person, blank: false } => moved.prompted(),
+        Happening::Prompt {
+            source: PromptSource::Person,
+            blank: false,
+        } => moved.prompted(),
         Happening::Prompt { .. } => {}
         Happening::Called => {
             if moved.session.state == State::Request {
@@ -104,7 +110,12 @@ impl Moved {
         let from = self.session.state;
         self.session.state = State::Action;
         self.session.intent = Some(intent.clone());
-        self.changes.push(Change { from, to: State::Action, dropped: replaced, why });
+        self.changes.push(Change {
+            from,
+            to: State::Action,
+            dropped: replaced,
+            why,
+        });
     }
 
     fn start_over(&mut self, why: &str) {
@@ -112,13 +123,23 @@ impl Moved {
         let from = self.session.state;
         self.session.state = State::Request;
         if from != State::Request || dropped.is_some() {
-            self.changes.push(Change { from, to: State::Request, dropped, why: why.to_owned() });
+            self.changes.push(Change {
+                from,
+                to: State::Request,
+                dropped,
+                why: why.to_owned(),
+            });
         }
     }
 
     fn go(&mut self, to: State, why: &str) {
         let from = self.session.state;
         self.session.state = to;
-        self.changes.push(Change { from, to, dropped: None, why: why.to_owned() });
+        self.changes.push(Change {
+            from,
+            to,
+            dropped: None,
+            why: why.to_owned(),
+        });
     }
 }

@@ -15,12 +15,19 @@ fn session(state: State, intent: Option<&str>) -> Session {
     session
 }
 
-const PROMPT: Happening = Happening::Prompt { source: PromptSource::Person, blank: false };
+const PROMPT: Happening = Happening::Prompt {
+    source: PromptSource::Person,
+    blank: false,
+};
 
 fn check(from: &Session, happening: &Happening, state: State, intent: Option<&str>, steps: usize) {
     let moved = advance(from, happening);
     assert_eq!(moved.session.state, state, "{from:?} {happening:?}");
-    assert_eq!(moved.session.intent, intent.map(id), "{from:?} {happening:?}");
+    assert_eq!(
+        moved.session.intent,
+        intent.map(id),
+        "{from:?} {happening:?}"
+    );
     assert_eq!(moved.changes.len(), steps, "{:?}", moved.changes);
 }
 
@@ -58,7 +65,10 @@ fn a_new_prompt_keeps_context_and_ends_the_handshake() {
 /// G3: replacing an intent says which one was left.
 #[test]
 fn a_replaced_intent_is_recorded() {
-    let moved = advance(&session(State::Action, Some("A")), &Happening::Selected(id("B")));
+    let moved = advance(
+        &session(State::Action, Some("A")),
+        &Happening::Selected(id("B")),
+    );
     assert_eq!(moved.changes[0].dropped, Some(id("A")));
 }
 
@@ -66,10 +76,18 @@ fn a_replaced_intent_is_recorded() {
 #[test]
 fn only_a_person_at_the_root_resets() {
     let action = session(State::Action, Some("A"));
-    for (source, blank) in
-        [(PromptSource::Client, false), (PromptSource::Person, true), (PromptSource::Client, true)]
-    {
-        check(&action, &Happening::Prompt { source, blank }, State::Action, Some("A"), 0);
+    for (source, blank) in [
+        (PromptSource::Client, false),
+        (PromptSource::Person, true),
+        (PromptSource::Client, true),
+    ] {
+        check(
+            &action,
+            &Happening::Prompt { source, blank },
+            State::Action,
+            Some("A"),
+            0,
+        );
     }
     let mut child = session(State::Action, Some("A"));
     child.parent = Some(SessionId::new("root").unwrap());

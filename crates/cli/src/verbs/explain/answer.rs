@@ -12,9 +12,12 @@ use crate::report::painted;
 pub(super) fn to_json(id: Option<&Value>, judgement: &Judgement) -> Value {
     let (reason, remedy, rule, refusal) = match &judgement.verdict {
         Verdict::Allow(reason) => (reason.text.as_str(), "", reason.rule.as_str(), None),
-        Verdict::Ask(refusal) | Verdict::Deny(refusal) => {
-            (refusal.reason.as_str(), refusal.remedy.as_str(), refusal.rule.as_str(), Some(refusal))
-        }
+        Verdict::Ask(refusal) | Verdict::Deny(refusal) => (
+            refusal.reason.as_str(),
+            refusal.remedy.as_str(),
+            refusal.rule.as_str(),
+            Some(refusal),
+        ),
     };
     let mut answer = json!({
         "class": judgement.class.as_str(),
@@ -73,7 +76,12 @@ fn render(out: &mut String, judgement: &Judgement) -> std::fmt::Result {
         Verdict::Deny(_) => ("deny", "31"),
     };
     let word = painted(word, colour);
-    writeln!(out, "{word}  {}  {}", judgement.verdict.code().as_str(), judgement.class.as_str())?;
+    writeln!(
+        out,
+        "{word}  {}  {}",
+        judgement.verdict.code().as_str(),
+        judgement.class.as_str()
+    )?;
     match &judgement.verdict {
         Verdict::Allow(reason) => writeln!(out, "  {}", reason.text)?,
         Verdict::Ask(refusal) | Verdict::Deny(refusal) => {
@@ -96,7 +104,12 @@ fn render(out: &mut String, judgement: &Judgement) -> std::fmt::Result {
             CheckResult::NotApplicable => "-",
             CheckResult::NotReached => "·",
         };
-        writeln!(out, "  {mark:<4}{:<11} {}", check.gate.as_str(), check.detail)?;
+        writeln!(
+            out,
+            "  {mark:<4}{:<11} {}",
+            check.gate.as_str(),
+            check.detail
+        )?;
     }
     Ok(())
 }

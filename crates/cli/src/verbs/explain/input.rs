@@ -28,8 +28,19 @@ pub(super) enum Asked {
 const ASKER: &str = "explain";
 
 const KEYS: &[&str] = &[
-    "id", "command", "tool", "arguments", "state", "intent", "origin", "server", "client", "cwd",
-    "agent", "model", "session",
+    "id",
+    "command",
+    "tool",
+    "arguments",
+    "state",
+    "intent",
+    "origin",
+    "server",
+    "client",
+    "cwd",
+    "agent",
+    "model",
+    "session",
 ];
 
 /// What is wrong with a question, in words.
@@ -79,14 +90,23 @@ fn question(object: &Map<String, Value>) -> Result<Question, Wrong> {
         .transpose()?;
     let id = SessionId::new(text(object, "session")?.unwrap_or(ASKER))
         .map_err(|error| Wrong(format!("`session`: {error}")))?;
-    let session = Session { id, state, intent, parent: None };
+    let session = Session {
+        id,
+        state,
+        intent,
+        parent: None,
+    };
     let asked = match (text(object, "command")?, text(object, "tool")?) {
         (Some(line), None) => Asked::Command(line.to_owned()),
         (None, Some(tool)) => Asked::Call(Box::new(call(object, tool)?)),
         (Some(_), Some(_)) => return Err(Wrong("either `command` or `tool`, not both".to_owned())),
         (None, None) => return Err(Wrong("neither `command` nor `tool`".to_owned())),
     };
-    Ok(Question { id: object.get("id").cloned(), asked, session })
+    Ok(Question {
+        id: object.get("id").cloned(),
+        asked,
+        session,
+    })
 }
 
 fn call(object: &Map<String, Value>, tool: &str) -> Result<Call, Wrong> {
@@ -97,7 +117,9 @@ fn call(object: &Map<String, Value>, tool: &str) -> Result<Call, Wrong> {
     };
     let mut call = Call::new(tool, arguments);
     call.origin = origin(object)?;
-    text(object, "cwd")?.unwrap_or_default().clone_into(&mut call.cwd);
+    text(object, "cwd")?
+        .unwrap_or_default()
+        .clone_into(&mut call.cwd);
     call.agent = Agent {
         name: text(object, "agent")?.map(str::to_owned),
         model: text(object, "model")?.map(str::to_owned),
@@ -119,7 +141,9 @@ fn origin(object: &Map<String, Value>) -> Result<Origin, Wrong> {
         (Some("client"), _, None) => Err(Wrong("`origin: client` needs `client`".to_owned())),
         (Some(word), ..) => {
             let hint = suggestion(word, ["native", "mcp", "custom", "client"]).unwrap_or_default();
-            Err(Wrong(format!("`origin: {word}` does not fit `server` and `client` ({hint})")))
+            Err(Wrong(format!(
+                "`origin: {word}` does not fit `server` and `client` ({hint})"
+            )))
         }
     }
 }

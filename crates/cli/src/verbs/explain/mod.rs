@@ -45,9 +45,14 @@ struct Desk {
 impl Desk {
     fn open(root: Option<&Path>) -> Result<Self, Failure> {
         let shelf = books::open(root)?;
-        let workspace = root.map(|root| root.display().to_string()).unwrap_or_default();
+        let workspace = root
+            .map(|root| root.display().to_string())
+            .unwrap_or_default();
         let extra = shelf.books.law.roots();
-        let extra = extra.into_iter().map(|root| (root.name, root.path)).collect();
+        let extra = extra
+            .into_iter()
+            .map(|root| (root.name, root.path))
+            .collect();
         let mut facts = Facts::for_explanation(clock::now(), Roots { workspace, extra });
         facts.broken.clone_from(&shelf.problems);
         Ok(Self { shelf, facts })
@@ -62,7 +67,9 @@ impl Desk {
             let read = (&mut lines)
                 .take(limit)
                 .read_until(b'\n', &mut line)
-                .map_err(|error| Failure::failed(format!("standard input can't be read: {error}")))?;
+                .map_err(|error| {
+                    Failure::failed(format!("standard input can't be read: {error}"))
+                })?;
             if read == 0 {
                 return Ok(Exit::Done);
             }
@@ -97,7 +104,9 @@ impl Desk {
         let call = match &question.asked {
             Asked::Call(call) => (**call).clone(),
             Asked::Command(line) => {
-                let (tool, key) = books.catalogue.shell();
+                // The catalogue always has a shell; without one the call is an unknown tool,
+                // refused.
+                let (tool, key) = books.shell().unwrap_or_default();
                 let arguments = Map::from_iter([(key.to_owned(), Value::String(line.clone()))]);
                 Call::new(tool, arguments)
             }
@@ -111,12 +120,21 @@ fn read_call(file: &Path) -> Result<String, Failure> {
     let bytes = if file == Path::new("-") {
         let mut bytes = Vec::new();
         let limit = u64::try_from(ARGUMENTS_BYTES_MAX).unwrap_or(u64::MAX);
-        io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(what)?;
+        io::stdin()
+            .lock()
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(what)?;
         bytes
     } else {
-        site::read_bounded(file, ARGUMENTS_BYTES_MAX).map_err(what)?.ok_or_else(|| {
-            Failure::invalid(format!("`{}` is larger than {ARGUMENTS_BYTES_MAX} bytes", file.display()))
-        })?
+        site::read_bounded(file, ARGUMENTS_BYTES_MAX)
+            .map_err(what)?
+            .ok_or_else(|| {
+                Failure::invalid(format!(
+                    "`{}` is larger than {ARGUMENTS_BYTES_MAX} bytes",
+                    file.display()
+                ))
+            })?
     };
     String::from_utf8(bytes)
         .map_err(|_| Failure::invalid(format!("`{}` is not UTF-8 text", file.display())))

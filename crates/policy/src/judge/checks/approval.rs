@@ -24,17 +24,21 @@ pub(in crate::judge) fn approval(case: &Case<'_>) -> Finding {
 
 fn asked(case: &Case<'_>, said: String, rule: String) -> Finding {
     let no = |code, reason| {
-        No::new(Gate::Approval, code, reason).rule(rule.clone()).intent(case.session.active_intent())
+        No::new(Gate::Approval, code, reason)
+            .rule(rule.clone())
+            .intent(case.session.active_intent())
     };
     match &case.facts.approval {
-        Approval::Granted { by } => {
-            Finding::Allow(Reason { text: format!("{said}; approved by {by}"), rule })
-        }
-        Approval::Rejected { reason } => {
-            no(Code::ApprovalRejected, format!("a person said no: {reason}"))
-                .remedy("do it another way; the same call will not be asked again")
-                .deny()
-        }
+        Approval::Granted { by } => Finding::Allow(Reason {
+            text: format!("{said}; approved by {by}"),
+            rule,
+        }),
+        Approval::Rejected { reason } => no(
+            Code::ApprovalRejected,
+            format!("a person said no: {reason}"),
+        )
+        .remedy("do it another way; the same call will not be asked again")
+        .deny(),
         Approval::Expired => no(Code::ApprovalExpired, "the approval has expired".to_owned())
             .remedy("make the call again, so that a person is asked anew")
             .retryable()
@@ -49,7 +53,9 @@ fn asked(case: &Case<'_>, said: String, rule: String) -> Finding {
 fn rule_of(found: &law::Approval<'_>) -> String {
     match found {
         law::Approval::Rule(matched) => format!("{}: {}", matched.source.file, matched.rule),
-        law::Approval::Profile { profile, source, .. } => {
+        law::Approval::Profile {
+            profile, source, ..
+        } => {
             format!("{}: profile {}", source.file, profile.as_str())
         }
         law::Approval::Floor => "built-in: catastrophic floor".to_owned(),
@@ -61,7 +67,11 @@ fn why(found: &law::Approval<'_>) -> String {
         law::Approval::Rule(matched) => matched
             .reason
             .map_or_else(|| format!("rule `{}`", matched.rule), ToOwned::to_owned),
-        law::Approval::Profile { action: Action::Allow, profile, .. } => {
+        law::Approval::Profile {
+            action: Action::Allow,
+            profile,
+            ..
+        } => {
             format!("the profile {} lets it through", profile.as_str())
         }
         law::Approval::Profile { profile, .. } => {

@@ -16,7 +16,11 @@ pub(in crate::judge) fn law(case: &Case<'_>) -> Finding {
             return pass("the workspace's files have problems; built-in reading goes on");
         }
         let more = case.facts.broken.len() - 1;
-        let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
+        let more = if more == 0 {
+            String::new()
+        } else {
+            format!(" (and {more} more)")
+        };
         return No::new(Gate::Law, Code::PolicyInvalid, format!("{first}{more}"))
             .remedy("a person mends the file; `tagout lint` lists every problem")
             .deny();
@@ -26,16 +30,20 @@ pub(in crate::judge) fn law(case: &Case<'_>) -> Finding {
         Standing::AsIfAccepted => pass("taken as if a person had accepted the tree's files"),
         Standing::NotTrusted if reads => pass("not accepted yet; built-in reading goes on"),
         Standing::StateLost if reads => pass("the state is gone; built-in reading goes on"),
-        Standing::NotTrusted => {
-            No::new(Gate::Law, Code::NotTrusted, "nobody has accepted this workspace's policy yet")
-                .remedy("a person runs `tagout trust` at a terminal")
-                .deny()
-        }
-        Standing::StateLost => {
-            No::new(Gate::Law, Code::StateLost, "this workspace's ledger and state are gone")
-                .remedy("a person starts anew with `tagout epoch new`, which is recorded")
-                .deny()
-        }
+        Standing::NotTrusted => No::new(
+            Gate::Law,
+            Code::NotTrusted,
+            "nobody has accepted this workspace's policy yet",
+        )
+        .remedy("a person runs `tagout trust` at a terminal")
+        .deny(),
+        Standing::StateLost => No::new(
+            Gate::Law,
+            Code::StateLost,
+            "this workspace's ledger and state are gone",
+        )
+        .remedy("a person starts anew with `tagout epoch new`, which is recorded")
+        .deny(),
     }
 }
 
@@ -67,7 +75,10 @@ pub(in crate::judge) fn schema(case: &Case<'_>) -> Finding {
         Ok(()) if case.tool().is_none() => skip("no schema is known"),
         Ok(()) => pass("the arguments are as declared"),
         Err(violations) => {
-            let listed: Vec<String> = violations.iter().map(|v| format!("{}: {}", v.path, v.message)).collect();
+            let listed: Vec<String> = violations
+                .iter()
+                .map(|v| format!("{}: {}", v.path, v.message))
+                .collect();
             let reason = format!("the arguments are not as declared: {}", listed.join("; "));
             No::new(Gate::Schema, Code::SchemaInvalid, reason)
                 .remedy("send the call again with arguments that fit the tool's schema")
@@ -79,7 +90,11 @@ pub(in crate::judge) fn schema(case: &Case<'_>) -> Finding {
 
 /// Invariant 8: authority can't be changed by a governed call, whatever the intent owns.
 pub(in crate::judge) fn authority(case: &Case<'_>) -> Finding {
-    let guarded: Vec<String> = case.effects.iter().flat_map(|effect| guarded(case, effect)).collect();
+    let guarded: Vec<String> = case
+        .effects
+        .iter()
+        .flat_map(|effect| guarded(case, effect))
+        .collect();
     if guarded.is_empty() {
         return pass("touches no file that decides what agents may do");
     }
@@ -102,7 +117,12 @@ fn guarded(case: &Case<'_>, effect: &Effect) -> Vec<String> {
             Place::Outside { path } => catalogue.is_home_authority(path).is_some(),
         }) || catalogue.is_home_authority(&target.raw).is_some()
     };
-    effect.mutated().into_iter().filter(is_guarded).map(|t| t.place.shown()).collect()
+    effect
+        .mutated()
+        .into_iter()
+        .filter(is_guarded)
+        .map(|t| t.place.shown())
+        .collect()
 }
 
 /// The class, computed and told in any case.
@@ -123,7 +143,9 @@ pub(in crate::judge) fn state(case: &Case<'_>) -> Finding {
                  Call '{select}' first."
             );
             No::new(Gate::State, Code::StateViolation, reason)
-                .remedy(format!("call `{select}` with the id of an open intent, then try again"))
+                .remedy(format!(
+                    "call `{select}` with the id of an open intent, then try again"
+                ))
                 .intent(case.session.intent.as_ref())
                 .retryable()
                 .deny()

@@ -20,10 +20,16 @@ pub(in crate::judge) fn intent(case: &Case<'_>) -> Finding {
     }
     let Some(active) = case.session.active_intent() else {
         let select = case.books.name_of(Role::SelectIntent);
-        return No::new(Gate::Intent, Code::IntentRequired, "You must cite a valid active Intent ID.")
-            .remedy(format!("call `{select}` with the id of an open intent, then try again"))
-            .retryable()
-            .deny();
+        return No::new(
+            Gate::Intent,
+            Code::IntentRequired,
+            "You must cite a valid active Intent ID.",
+        )
+        .remedy(format!(
+            "call `{select}` with the id of an open intent, then try again"
+        ))
+        .retryable()
+        .deny();
     };
     valid(case, active)
 }
@@ -37,9 +43,12 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
             .deny();
     };
     if let Some(line) = case.books.ignore.blocks_intent(id) {
-        return no(Code::IntentIgnored, format!("the intent `{id}` is blocked by {line}"))
-            .remedy("choose another intent, or ask a person to unblock it")
-            .deny();
+        return no(
+            Code::IntentIgnored,
+            format!("the intent `{id}` is blocked by {line}"),
+        )
+        .remedy("choose another intent, or ask a person to unblock it")
+        .deny();
     }
     if let Err(why) = crate::intents::selectable(intent, case.facts.now) {
         return no(why.code(), why.to_string())
@@ -49,10 +58,13 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
     if let Some(holder) = &case.facts.leased_to
         && *holder != case.session.id
     {
-        return no(Code::Leased, format!("intent {id} is held by session {holder}"))
-            .remedy("choose another intent, or wait until it is released")
-            .retryable()
-            .deny();
+        return no(
+            Code::Leased,
+            format!("intent {id} is held by session {holder}"),
+        )
+        .remedy("choose another intent, or wait until it is released")
+        .retryable()
+        .deny();
     }
     // Looked at when an intent is taken up, not at every call: it can't begin in between without
     // the other intent being taken up too.
@@ -88,21 +100,29 @@ pub(in crate::judge) fn metadata(case: &Case<'_>) -> Finding {
         (Some(named), Some(active)) if named != active.as_str() => {
             let reason = format!("the call names intent {named}, but {active} is active");
             return No::new(Gate::Metadata, Code::IntentMismatch, reason)
-                .remedy(format!("send `intent_id: {active}`, or select {named} first"))
+                .remedy(format!(
+                    "send `intent_id: {active}`, or select {named} first"
+                ))
                 .intent(Some(active))
                 .retryable()
                 .deny();
         }
         (None, _) if owed => {
-            return No::new(Gate::Metadata, Code::IntentRequired, "write tools carry `intent_id`")
-                .remedy("send the call again with `intent_id` set to the active intent")
-                .intent(active)
-                .retryable()
-                .deny();
+            return No::new(
+                Gate::Metadata,
+                Code::IntentRequired,
+                "write tools carry `intent_id`",
+            )
+            .remedy("send the call again with `intent_id` set to the active intent")
+            .intent(active)
+            .retryable()
+            .deny();
         }
         (Some(_) | None, _) => {}
     }
-    let declared = case.argument("mutation_class").filter(|value| !value.is_null());
+    let declared = case
+        .argument("mutation_class")
+        .filter(|value| !value.is_null());
     match declared.map(|value| value.as_str().and_then(MutationClass::parse)) {
         Some(Some(class)) => pass(format!("declared as {}", class.as_str())),
         None if !owed => skip("the session supplies intent and class"),
@@ -110,7 +130,9 @@ pub(in crate::judge) fn metadata(case: &Case<'_>) -> Finding {
             let words = MutationClass::ALL.map(MutationClass::as_str).join(" or ");
             let reason = format!("write tools carry `mutation_class`: {words}");
             No::new(Gate::Metadata, Code::MutationClassRequired, reason)
-                .remedy(format!("send the call again with `mutation_class` set to {words}"))
+                .remedy(format!(
+                    "send the call again with `mutation_class` set to {words}"
+                ))
                 .intent(active)
                 .retryable()
                 .deny()

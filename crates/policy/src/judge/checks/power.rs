@@ -14,8 +14,14 @@ use crate::law::{self, Denied};
 pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
     let names = case.names();
     let no = |what: String, denied: &Denied<'_>| {
-        let why = denied.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-        let reason = format!("{what} is not permitted by {} ({}){why}", denied.source.file, denied.entry);
+        let why = denied
+            .reason
+            .map(|reason| format!(": {reason}"))
+            .unwrap_or_default();
+        let reason = format!(
+            "{what} is not permitted by {} ({}){why}",
+            denied.source.file, denied.entry
+        );
         No::new(Gate::Capability, Code::CapabilityDenied, reason)
             .rule(format!("{}: {}", denied.source.file, denied.entry))
             .remedy("use another tool, or ask a person to permit this one")
@@ -24,12 +30,18 @@ pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
     if let Some(denied) = case.books.law.tool_denied(&names) {
         return no(format!("the tool `{}`", case.call.tool), &denied);
     }
-    if let Some(RemoteName { server: Some(server), tool }) = case.normalised.remote_target()
+    if let Some(RemoteName {
+        server: Some(server),
+        tool,
+    }) = case.normalised.remote_target()
         && let Some(denied) = case.books.law.mcp_denied(&server, &tool)
     {
         return no(format!("the tool `{tool}` of server `{server}`"), &denied);
     }
-    let needed = case.tool().map(|tool| tool.capabilities.as_slice()).unwrap_or_default();
+    let needed = case
+        .tool()
+        .map(|tool| tool.capabilities.as_slice())
+        .unwrap_or_default();
     for name in needed {
         if let Some(denied) = case.books.law.capability_denied(name)
             && !case.granted(name)
@@ -37,7 +49,11 @@ pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
             return no(format!("the capability `{name}`"), &denied);
         }
     }
-    pass(if needed.is_empty() { "none needed".to_owned() } else { needed.join(", ") })
+    pass(if needed.is_empty() {
+        "none needed".to_owned()
+    } else {
+        needed.join(", ")
+    })
 }
 
 /// A2: how far the call reaches, against the lowest ceiling of all layers.
@@ -47,7 +63,10 @@ pub(in crate::judge) fn ceiling(case: &Case<'_>) -> Finding {
         return pass("read-only by the policy's own word");
     }
     if level == SideEffectLevel::None && !is_named(case) {
-        let reason = format!("the tool `{}` declares no side-effect level", case.call.tool);
+        let reason = format!(
+            "the tool `{}` declares no side-effect level",
+            case.call.tool
+        );
         return No::new(Gate::Ceiling, Code::CeilingExceeded, reason)
             .remedy("a person declares its level, or names the tool under `tools.allow`")
             .deny();
@@ -67,18 +86,23 @@ pub(in crate::judge) fn ceiling(case: &Case<'_>) -> Finding {
 
 /// Whether a layer lists the tool by its very name, not by a pattern that happens to cover it.
 fn is_named(case: &Case<'_>) -> bool {
-    case.books.law.layers().any(|layer| match &layer.tools.allow {
-        Allowance::Unrestricted => false,
-        Allowance::Only(entries) => {
-            entries.iter().any(|entry| case.names().contains(&entry.as_str()))
-        }
-    })
+    case.books
+        .law
+        .layers()
+        .any(|layer| match &layer.tools.allow {
+            Allowance::Unrestricted => false,
+            Allowance::Only(entries) => entries
+                .iter()
+                .any(|entry| case.names().contains(&entry.as_str())),
+        })
 }
 
 /// A5: constraints on single arguments; one that can't be resolved refuses.
 pub(in crate::judge) fn arguments(case: &Case<'_>) -> Finding {
     let refused =
-        case.books.law.argument_refused(&case.names(), case.arguments(), case.folds_case());
+        case.books
+            .law
+            .argument_refused(&case.names(), case.arguments(), case.folds_case());
     match refused {
         None => pass("no constraint is broken"),
         Some(refused) => {
@@ -88,7 +112,11 @@ pub(in crate::judge) fn arguments(case: &Case<'_>) -> Finding {
                 Constrained::Missing => format!("`{key}` is missing"),
                 Constrained::Unreadable | Constrained::Passes => format!("`{key}` can't be read"),
             };
-            let why = refused.constraint.reason.as_deref().unwrap_or("by the policy");
+            let why = refused
+                .constraint
+                .reason
+                .as_deref()
+                .unwrap_or("by the policy");
             let reason = format!("{found}: {why} ({})", refused.source.file);
             No::new(Gate::Arguments, Code::ArgConstraint, reason)
                 .rule(format!("{}: arguments", refused.source.file))
@@ -101,7 +129,10 @@ pub(in crate::judge) fn arguments(case: &Case<'_>) -> Finding {
 
 /// S1: what the call needs to be held in by can be had here.
 pub(in crate::judge) fn isolation(case: &Case<'_>) -> Finding {
-    let runs = case.effects.iter().any(|effect| matches!(effect, Effect::Run { .. }));
+    let runs = case
+        .effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Run { .. }));
     if !runs || case.class == Class::Safe && case.facts.isolation == Isolation::Assumed {
         return skip("no command whose writes have to be held");
     }

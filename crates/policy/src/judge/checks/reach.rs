@@ -13,7 +13,10 @@ pub(in crate::judge) fn targets(case: &Case<'_>) -> Finding {
     }
     let intent = case.session.active_intent();
     if case.tool().is_none() {
-        let reason = format!("nobody declared the tool `{}`, so what it touches is unknown", case.call.tool);
+        let reason = format!(
+            "nobody declared the tool `{}`, so what it touches is unknown",
+            case.call.tool
+        );
         return No::new(Gate::Targets, Code::ToolUnknown, reason)
             .remedy("use a declared tool, or ask a person to declare this one in the policy")
             .intent(intent)
@@ -32,7 +35,9 @@ pub(in crate::judge) fn targets(case: &Case<'_>) -> Finding {
         | Effect::Desktop => None,
     });
     let unknown = unknown.or_else(|| {
-        case.effects.is_empty().then_some("the call names nothing that it would touch")
+        case.effects
+            .is_empty()
+            .then_some("the call names nothing that it would touch")
     });
     match unknown {
         None => pass(format!("{} known", counted(case.effects.len(), "effect"))),
@@ -51,17 +56,28 @@ pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
         return skip("no path is changed that can be named");
     }
     let Some(intent) = case.active() else {
-        return No::new(Gate::Scope, Code::IntentRequired, "a path is changed without an intent")
-            .remedy(format!("call `{}` first", case.books.name_of(Role::SelectIntent)))
-            .deny();
+        return No::new(
+            Gate::Scope,
+            Code::IntentRequired,
+            "a path is changed without an intent",
+        )
+        .remedy(format!(
+            "call `{}` first",
+            case.books.name_of(Role::SelectIntent)
+        ))
+        .deny();
     };
     let scope = match crate::scope::Scope::parse(&intent.owned_scope) {
         Ok(scope) => scope,
         Err(error) => {
-            return No::new(Gate::Scope, Code::PolicyInvalid, format!("intent {}: {error}", intent.id))
-                .remedy("a person mends the intent's scope")
-                .intent(Some(&intent.id))
-                .deny();
+            return No::new(
+                Gate::Scope,
+                Code::PolicyInvalid,
+                format!("intent {}: {error}", intent.id),
+            )
+            .remedy("a person mends the intent's scope")
+            .intent(Some(&intent.id))
+            .deny();
         }
     };
     for target in &mutated {
@@ -81,7 +97,11 @@ pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
             }
         }
     }
-    pass(format!("{} in the scope of {}", counted(mutated.len(), "path"), intent.id))
+    pass(format!(
+        "{} in the scope of {}",
+        counted(mutated.len(), "path"),
+        intent.id
+    ))
 }
 
 fn refused(case: &Case<'_>, scope: &crate::scope::Scope, place: &Place) -> Option<String> {
@@ -103,5 +123,9 @@ fn refused(case: &Case<'_>, scope: &crate::scope::Scope, place: &Place) -> Optio
 }
 
 fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
 }

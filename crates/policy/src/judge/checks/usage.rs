@@ -21,7 +21,9 @@ pub(in crate::judge) fn budget(case: &Case<'_>) -> Finding {
     let Some(intent) = case.active().filter(|_| case.class == Class::Destructive) else {
         return pass("within the repeat limit");
     };
-    let policy_ms = limits.minutes_max.map(|minutes| minutes.saturating_mul(60_000));
+    let policy_ms = limits
+        .minutes_max
+        .map(|minutes| minutes.saturating_mul(60_000));
     let calls = least(intent.budget.calls_max, limits.calls_max);
     let time_ms = least(intent.budget.time_ms_max, policy_ms);
     let over = match (calls, time_ms) {
@@ -53,13 +55,15 @@ pub(in crate::judge) fn busy(case: &Case<'_>) -> Finding {
     let held = mutated(case).find_map(|path| case.facts.busy.get(path).map(|by| (path, by)));
     match held {
         None => pass("no other call is open on these paths"),
-        Some((path, by)) => {
-            No::new(Gate::Busy, Code::PathBusy, format!("{path} is being changed by {by}"))
-                .remedy("wait for that call to end, then try again")
-                .paths([path.to_string()])
-                .retryable()
-                .deny()
-        }
+        Some((path, by)) => No::new(
+            Gate::Busy,
+            Code::PathBusy,
+            format!("{path} is being changed by {by}"),
+        )
+        .remedy("wait for that call to end, then try again")
+        .paths([path.to_string()])
+        .retryable()
+        .deny(),
     }
 }
 
@@ -71,7 +75,9 @@ pub(in crate::judge) fn stale(case: &Case<'_>) -> Finding {
     for path in mutated(case) {
         let reason = match known.get(path) {
             Some(FileFact::Absent | FileFact::Fresh) => continue,
-            Some(FileFact::NeverSeen { old_text_matches_once: true }) => continue,
+            Some(FileFact::NeverSeen {
+                old_text_matches_once: true,
+            }) => continue,
             Some(FileFact::NeverSeen { .. }) => {
                 format!("Stale File: {path} exists and this session never read it")
             }
@@ -93,5 +99,7 @@ pub(in crate::judge) fn stale(case: &Case<'_>) -> Finding {
 /// The paths inside the workspace that the call changes, by text and by where they really lead.
 fn mutated<'a>(case: &'a Case<'_>) -> impl Iterator<Item = &'a WorkspacePath> {
     let targets = case.effects.iter().flat_map(Effect::mutated);
-    targets.flat_map(|target: &Target| case.places(target)).filter_map(|place| place.inside())
+    targets
+        .flat_map(|target: &Target| case.places(target))
+        .filter_map(|place| place.inside())
 }

@@ -28,8 +28,21 @@ fn any_json() -> impl Strategy<Value = Value> {
 fn key() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(vec![
-            "path", "file_path", "filePath", "content", "command", "patch", "intent_id",
-            "mutation_class", "old_string", "new_string", "cwd", "paths", "files", "url", "diff",
+            "path",
+            "file_path",
+            "filePath",
+            "content",
+            "command",
+            "patch",
+            "intent_id",
+            "mutation_class",
+            "old_string",
+            "new_string",
+            "cwd",
+            "paths",
+            "files",
+            "url",
+            "diff",
         ])
         .prop_map(str::to_owned),
         "[a-z_]{1,8}",
@@ -39,18 +52,42 @@ fn key() -> impl Strategy<Value = String> {
 /// Spellings of paths with every trick that should gain nothing.
 fn path_text() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
-        "src", "weather", "main.rs", "..", ".", "", "tests", "SRC", "Weather", ".orchestration",
-        "se\u{301}cret", "secret", "\u{200b}", "a b", "~", "w", "..\\..", "file:", "C:",
+        "src",
+        "weather",
+        "main.rs",
+        "..",
+        ".",
+        "",
+        "tests",
+        "SRC",
+        "Weather",
+        ".orchestration",
+        "se\u{301}cret",
+        "secret",
+        "\u{200b}",
+        "a b",
+        "~",
+        "w",
+        "..\\..",
+        "file:",
+        "C:",
     ]);
     (any::<bool>(), prop::collection::vec(part, 1..7)).prop_map(|(absolute, parts)| {
         let joined = parts.join("/");
-        if absolute { format!("/{joined}") } else { joined }
+        if absolute {
+            format!("/{joined}")
+        } else {
+            joined
+        }
     })
 }
 
 fn tool_name() -> impl Strategy<Value = String> {
-    let known: Vec<String> =
-        books("").catalogue.tools().map(|tool| tool.name.clone()).collect();
+    let known: Vec<String> = books("")
+        .catalogue
+        .tools()
+        .map(|tool| tool.name.clone())
+        .collect();
     prop_oneof![4 => prop::sample::select(known), 1 => "[a-zA-Z_]{1,12}"]
 }
 
@@ -64,7 +101,10 @@ fn any_call() -> impl Strategy<Value = Call> {
     let arguments = prop::collection::vec((key(), any_json()), 0..5);
     (tool_name(), origin, arguments).prop_map(|(tool, origin, entries)| {
         let arguments: Map<String, Value> = entries.into_iter().collect();
-        Call { origin, ..call(&tool, Value::Object(arguments)) }
+        Call {
+            origin,
+            ..call(&tool, Value::Object(arguments))
+        }
     })
 }
 
@@ -72,9 +112,12 @@ fn any_state() -> impl Strategy<Value = State> {
     prop::sample::select(State::ALL.to_vec())
 }
 
-/// An independent reading of a spelling: the folded segments, or `None` when it leaves the workspace.
+/// An independent reading of a spelling: the folded segments, or `None` when it leaves the
+/// workspace.
 fn reference_segments(raw: &str) -> Option<Vec<String>> {
-    let elsewhere = ["~", "file:", "C:"].iter().any(|start| raw.starts_with(start));
+    let elsewhere = ["~", "file:", "C:"]
+        .iter()
+        .any(|start| raw.starts_with(start));
     if elsewhere || raw.contains('\\') || raw.is_empty() {
         return None;
     }

@@ -17,24 +17,60 @@ fn table() -> Vec<(&'static str, Class, Value)> {
         ("list_code_definition_names", S, json!({"path": "src"})),
         ("search_files", S, json!({"path": ".", "regex": "fn "})),
         ("codebase_search", S, json!({"query": "where is it"})),
-        ("ask_followup_question", S, json!({"question": "which?", "follow_up": []})),
+        (
+            "ask_followup_question",
+            S,
+            json!({"question": "which?", "follow_up": []}),
+        ),
         ("select_active_intent", S, json!({"intent_id": "INT-001"})),
-        ("switch_mode", S, json!({"mode_slug": "code", "reason": "to work"})),
+        (
+            "switch_mode",
+            S,
+            json!({"mode_slug": "code", "reason": "to work"}),
+        ),
         ("update_todo_list", S, json!({"todos": "[ ] one"})),
-        ("read_command_output", S, json!({"artifact_id": "cmd-1.txt"})),
-        ("access_mcp_resource", S, json!({"server_name": "docs", "uri": "docs://a"})),
+        (
+            "read_command_output",
+            S,
+            json!({"artifact_id": "cmd-1.txt"}),
+        ),
+        (
+            "access_mcp_resource",
+            S,
+            json!({"server_name": "docs", "uri": "docs://a"}),
+        ),
         ("attempt_completion", S, json!({"result": "done"})),
-        ("write_to_file", D, with_metadata(json!({"path": "src/weather/a.rs", "content": "x"}))),
-        ("apply_diff", D, with_metadata(json!({"path": "src/weather/a.rs", "diff": "@@\n-a\n+b"}))),
+        (
+            "write_to_file",
+            D,
+            with_metadata(json!({"path": "src/weather/a.rs", "content": "x"})),
+        ),
+        (
+            "apply_diff",
+            D,
+            with_metadata(json!({"path": "src/weather/a.rs", "diff": "@@\n-a\n+b"})),
+        ),
         ("edit", D, with_metadata(edit.clone())),
         ("search_and_replace", D, with_metadata(edit.clone())),
         ("search_replace", D, with_metadata(edit.clone())),
         ("edit_file", D, with_metadata(edit)),
         ("apply_patch", D, with_metadata(json!({"patch": patch}))),
-        ("delete_file", D, with_metadata(json!({"path": "src/weather/a.rs"}))),
-        ("execute_command", D, json!({"command": "touch src/weather/a.rs"})),
+        (
+            "delete_file",
+            D,
+            with_metadata(json!({"path": "src/weather/a.rs"})),
+        ),
+        (
+            "execute_command",
+            D,
+            json!({"command": "touch src/weather/a.rs"}),
+        ),
         ("new_task", D, json!({"mode": "code", "message": "do it"})),
-        ("nobody_declared_this", D, json!({"path": "src/weather/a.rs"})),
+        (
+            "nobody_declared_this",
+            D,
+            json!({"path": "src/weather/a.rs"}),
+        ),
     ]
 }
 
@@ -45,18 +81,28 @@ fn seed_matrix() {
     for (tool, class, arguments) in table() {
         for state in State::ALL {
             let intent = (state == State::Action).then_some("INT-001");
-            let judgement =
-                judge(&call(tool, arguments.clone()), &session(state, intent), &books, &facts());
+            let judgement = judge(
+                &call(tool, arguments.clone()),
+                &session(state, intent),
+                &books,
+                &facts(),
+            );
             assert_eq!(judgement.class, class, "{tool}");
             let expected = match (class, state, tool) {
                 (Class::Safe, _, _) => "allow ALLOWED",
-                (Class::Destructive, State::Request | State::Reasoning, _) => "deny STATE_VIOLATION",
+                (Class::Destructive, State::Request | State::Reasoning, _) => {
+                    "deny STATE_VIOLATION"
+                }
                 // Handing work on can't be taken back, so the balanced profile asks a person.
                 (Class::Destructive, State::Action, "new_task") => "ask APPROVAL_REQUIRED",
                 (Class::Destructive, State::Action, "nobody_declared_this") => "deny TOOL_UNKNOWN",
                 (Class::Destructive, State::Action, _) => "allow ALLOWED",
             };
-            assert_eq!(said(&judgement), expected, "{tool} in {state:?}: {judgement:#?}");
+            assert_eq!(
+                said(&judgement),
+                expected,
+                "{tool} in {state:?}: {judgement:#?}"
+            );
         }
     }
     assert_eq!(table().len(), 23);
@@ -65,9 +111,19 @@ fn seed_matrix() {
 /// G4: the seed's own words.
 #[test]
 fn refusal_before_the_handshake_says_what_to_do() {
-    let write = call("write_to_file", json!({"path": "src/weather/a.rs", "content": "x"}));
-    let judgement = judge(&write, &session(State::Reasoning, None), &books(""), &facts());
-    let Verdict::Deny(refusal) = judgement.verdict else { panic!("allowed") };
+    let write = call(
+        "write_to_file",
+        json!({"path": "src/weather/a.rs", "content": "x"}),
+    );
+    let judgement = judge(
+        &write,
+        &session(State::Reasoning, None),
+        &books(""),
+        &facts(),
+    );
+    let Verdict::Deny(refusal) = judgement.verdict else {
+        panic!("allowed")
+    };
     assert_eq!(
         refusal.reason,
         "State Violation: Intent Handshake required for DESTRUCTIVE actions. \

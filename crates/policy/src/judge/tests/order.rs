@@ -10,11 +10,18 @@ use crate::judge::{Approval, FileFact, Files, Isolation, Standing, judge};
 use crate::problem::{Position, Problem};
 
 fn write_to(path: &str) -> tagout_vocab::Call {
-    call("write_to_file", with_metadata(json!({"path": path, "content": "x"})))
+    call(
+        "write_to_file",
+        with_metadata(json!({"path": path, "content": "x"})),
+    )
 }
 
 fn refused_by(judgement: &Judgement) -> Option<Gate> {
-    judgement.checks.iter().find(|check| check.result == CheckResult::Refuse).map(|c| c.gate)
+    judgement
+        .checks
+        .iter()
+        .find(|check| check.result == CheckResult::Refuse)
+        .map(|c| c.gate)
 }
 
 /// H3, H1: every way in which an intent can fail to carry a mutation.
@@ -30,12 +37,22 @@ fn intents_that_can_not_carry_a_mutation() {
     ];
     for (intent, expected) in table {
         let write = write_to("src/weather/a.rs");
-        let judgement = judge(&write, &session(State::Action, intent), &books(""), &facts());
+        let judgement = judge(
+            &write,
+            &session(State::Action, intent),
+            &books(""),
+            &facts(),
+        );
         assert_eq!(said(&judgement), expected, "{intent:?}");
         assert_eq!(refused_by(&judgement), Some(Gate::Intent));
         let Some(intent) = intent else { continue };
         let select = call("select_active_intent", json!({"intent_id": intent}));
-        let judgement = judge(&select, &session(State::Reasoning, None), &books(""), &facts());
+        let judgement = judge(
+            &select,
+            &session(State::Reasoning, None),
+            &books(""),
+            &facts(),
+        );
         assert_eq!(said(&judgement), expected, "selecting {intent:?}");
     }
 }
@@ -55,9 +72,18 @@ fn targets_outside_the_scope() {
         "SRC/weather/a.rs",
         "../w/src/main.rs",
     ] {
-        assert_eq!(said(&in_action(&write_to(path))), "deny SCOPE_VIOLATION", "{path}");
+        assert_eq!(
+            said(&in_action(&write_to(path))),
+            "deny SCOPE_VIOLATION",
+            "{path}"
+        );
     }
-    for path in ["src/weather/a.rs", "/w/src/weather/a.rs", "./tests//x/../y", "tests/deep/z"] {
+    for path in [
+        "src/weather/a.rs",
+        "/w/src/weather/a.rs",
+        "./tests//x/../y",
+        "tests/deep/z",
+    ] {
         assert_eq!(said(&in_action(&write_to(path))), "allow ALLOWED", "{path}");
     }
 }
@@ -95,7 +121,12 @@ fn authority_files_are_never_changed() {
         "src/weather/../../.orchestration/x",
     ] {
         for (state, intent) in [(State::Request, None), (State::Action, Some("INT-001"))] {
-            let judgement = judge(&write_to(path), &session(state, intent), &books(""), &facts());
+            let judgement = judge(
+                &write_to(path),
+                &session(state, intent),
+                &books(""),
+                &facts(),
+            );
             assert_eq!(said(&judgement), "deny AUTHORITY_FILE", "{path}");
         }
     }
@@ -109,11 +140,17 @@ fn write_metadata() {
     let arguments = json!({"path": "src/weather/a.rs", "content": "x"});
     let with = |extra: Value| {
         let mut arguments = arguments.clone();
-        arguments.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        arguments
+            .as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
         said(&in_action(&call("write_to_file", arguments)))
     };
     assert_eq!(with(json!({})), "deny INTENT_REQUIRED");
-    assert_eq!(with(json!({"intent_id": "INT-001"})), "deny MUTATION_CLASS_REQUIRED");
+    assert_eq!(
+        with(json!({"intent_id": "INT-001"})),
+        "deny MUTATION_CLASS_REQUIRED"
+    );
     let other = json!({"intent_id": "INT-002", "mutation_class": "AST_REFACTOR"});
     assert_eq!(with(other), "deny INTENT_MISMATCH");
     let odd = json!({"intent_id": "INT-001", "mutation_class": "AST_REFACTOR"});
@@ -138,7 +175,11 @@ fn arguments_against_the_schema() {
         ("execute_command", json!({"command": ["a", 7]})),
     ] {
         let judgement = in_action(&call(tool, arguments.clone()));
-        assert_eq!(said(&judgement), "deny SCHEMA_INVALID", "{tool} {arguments}");
+        assert_eq!(
+            said(&judgement),
+            "deny SCHEMA_INVALID",
+            "{tool} {arguments}"
+        );
     }
 }
 
@@ -146,13 +187,18 @@ fn arguments_against_the_schema() {
 #[test]
 fn mcp_tools_are_destructive_unless_the_policy_trusts_them() {
     let mcp = |tool: &str| tagout_vocab::Call {
-        origin: Origin::Mcp { server: "docs".to_owned() },
+        origin: Origin::Mcp {
+            server: "docs".to_owned(),
+        },
         ..call(tool, json!({"q": "x"}))
     };
     let reasoning = session(State::Reasoning, None);
     let hinted = |policy: &str, read_only: Option<bool>| {
         let mut facts = facts();
-        facts.hints = Some(ToolAnnotations { read_only_hint: read_only, ..Default::default() });
+        facts.hints = Some(ToolAnnotations {
+            read_only_hint: read_only,
+            ..Default::default()
+        });
         said(&judge(&mcp("find"), &reasoning, &books(policy), &facts))
     };
     assert_eq!(hinted("", Some(true)), "deny STATE_VIOLATION");
@@ -167,19 +213,38 @@ fn mcp_tools_are_destructive_unless_the_policy_trusts_them() {
 #[test]
 fn what_may_be_used_at_all() {
     let reasoning = session(State::Reasoning, None);
-    let fetch = client_call("claude-code", "WebFetch", json!({"url": "https://x.test", "prompt": "p"}));
-    assert_eq!(said(&judge(&fetch, &reasoning, &books(""), &facts())), "deny CEILING_EXCEEDED");
+    let fetch = client_call(
+        "claude-code",
+        "WebFetch",
+        json!({"url": "https://x.test", "prompt": "p"}),
+    );
+    assert_eq!(
+        said(&judge(&fetch, &reasoning, &books(""), &facts())),
+        "deny CEILING_EXCEEDED"
+    );
     let online = user_books("version: 1\nnetwork: any\n");
-    assert_eq!(said(&judge(&fetch, &reasoning, &online, &facts())), "allow ALLOWED");
+    assert_eq!(
+        said(&judge(&fetch, &reasoning, &online, &facts())),
+        "allow ALLOWED"
+    );
     let read = call("read_file", json!({"path": "a"}));
     let denied = books("version: 1\ntools: {deny: [read_file]}\n");
-    assert_eq!(said(&judge(&read, &reasoning, &denied, &facts())), "deny CAPABILITY_DENIED");
+    assert_eq!(
+        said(&judge(&read, &reasoning, &denied, &facts())),
+        "deny CAPABILITY_DENIED"
+    );
     let nothing = books("version: 1\ntools: {allow: []}\n");
-    assert_eq!(said(&judge(&read, &reasoning, &nothing, &facts())), "deny CAPABILITY_DENIED");
+    assert_eq!(
+        said(&judge(&read, &reasoning, &nothing, &facts())),
+        "deny CAPABILITY_DENIED"
+    );
     let low = books("version: 1\nceiling: read_only\n");
     let action = session(State::Action, Some("INT-001"));
     let write = write_to("src/weather/a.rs");
-    assert_eq!(said(&judge(&write, &action, &low, &facts())), "deny CEILING_EXCEEDED");
+    assert_eq!(
+        said(&judge(&write, &action, &low, &facts())),
+        "deny CEILING_EXCEEDED"
+    );
 }
 
 /// H13: the stale check, and what an unknown file does.
@@ -195,10 +260,14 @@ fn stale_files() {
     };
     assert_eq!(with(Some(FileFact::Absent)), "allow ALLOWED");
     assert_eq!(with(Some(FileFact::Fresh)), "allow ALLOWED");
-    let unseen = |matches| FileFact::NeverSeen { old_text_matches_once: matches };
+    let unseen = |matches| FileFact::NeverSeen {
+        old_text_matches_once: matches,
+    };
     assert_eq!(with(Some(unseen(true))), "allow ALLOWED");
     assert_eq!(with(Some(unseen(false))), "deny STALE_FILE");
-    let changed = FileFact::Changed { difference: "-a\n+b".to_owned() };
+    let changed = FileFact::Changed {
+        difference: "-a\n+b".to_owned(),
+    };
     assert_eq!(with(Some(changed)), "deny STALE_FILE");
     assert_eq!(with(None), "deny STALE_FILE");
 }
@@ -208,15 +277,27 @@ fn stale_files() {
 fn facts_that_refuse() {
     let action = session(State::Action, Some("INT-001"));
     let write = write_to("src/weather/a.rs");
-    let run = call("execute_command", json!({"command": "touch src/weather/a.rs"}));
+    let run = call(
+        "execute_command",
+        json!({"command": "touch src/weather/a.rs"}),
+    );
     let with = |call: &tagout_vocab::Call, change: &dyn Fn(&mut crate::judge::Facts)| {
         let mut facts = facts();
         change(&mut facts);
         said(&judge(call, &action, &books(""), &facts))
     };
-    assert_eq!(with(&write, &|f| f.usage.repeats = 1_000), "deny REPEAT_LIMIT");
-    assert_eq!(with(&run, &|f| f.isolation = Isolation::Unavailable), "deny ISOLATION_UNAVAILABLE");
-    assert_eq!(with(&run, &|f| f.isolation = Isolation::Snapshot), "deny ISOLATION_UNAVAILABLE");
+    assert_eq!(
+        with(&write, &|f| f.usage.repeats = 1_000),
+        "deny REPEAT_LIMIT"
+    );
+    assert_eq!(
+        with(&run, &|f| f.isolation = Isolation::Unavailable),
+        "deny ISOLATION_UNAVAILABLE"
+    );
+    assert_eq!(
+        with(&run, &|f| f.isolation = Isolation::Snapshot),
+        "deny ISOLATION_UNAVAILABLE"
+    );
     let path = tagout_vocab::WorkspacePath::new("src/weather/a.rs").unwrap();
     assert_eq!(
         with(&write, &|f| {
@@ -225,19 +306,37 @@ fn facts_that_refuse() {
         "deny PATH_BUSY"
     );
     let other = tagout_vocab::SessionId::new("s-2").unwrap();
-    assert_eq!(with(&write, &|f| f.leased_to = Some(other.clone())), "deny LEASED");
-    assert_eq!(with(&write, &|f| f.standing = Standing::NotTrusted), "deny NOT_TRUSTED");
-    assert_eq!(with(&write, &|f| f.standing = Standing::StateLost), "deny STATE_LOST");
+    assert_eq!(
+        with(&write, &|f| f.leased_to = Some(other.clone())),
+        "deny LEASED"
+    );
+    assert_eq!(
+        with(&write, &|f| f.standing = Standing::NotTrusted),
+        "deny NOT_TRUSTED"
+    );
+    assert_eq!(
+        with(&write, &|f| f.standing = Standing::StateLost),
+        "deny STATE_LOST"
+    );
     let delegate = call("new_task", json!({"mode": "code", "message": "m"}));
     let by = "ada".to_owned();
     assert_eq!(with(&delegate, &|_| ()), "ask APPROVAL_REQUIRED");
     assert_eq!(
-        with(&delegate, &|f| f.approval = Approval::Granted { by: by.clone() }),
+        with(&delegate, &|f| f.approval =
+            Approval::Granted { by: by.clone() }),
         "allow ALLOWED"
     );
-    let no = Approval::Rejected { reason: "no".to_owned() };
-    assert_eq!(with(&delegate, &|f| f.approval = no.clone()), "deny APPROVAL_REJECTED");
-    assert_eq!(with(&delegate, &|f| f.approval = Approval::Expired), "deny APPROVAL_EXPIRED");
+    let no = Approval::Rejected {
+        reason: "no".to_owned(),
+    };
+    assert_eq!(
+        with(&delegate, &|f| f.approval = no.clone()),
+        "deny APPROVAL_REJECTED"
+    );
+    assert_eq!(
+        with(&delegate, &|f| f.approval = Approval::Expired),
+        "deny APPROVAL_EXPIRED"
+    );
 }
 
 /// Invariant 3: broken files leave the built-in readers and nothing else.
@@ -252,7 +351,10 @@ fn broken_files_leave_the_built_in_readers() {
     });
     let action = session(State::Action, Some("INT-001"));
     let read = call("read_file", json!({"path": "a"}));
-    assert_eq!(said(&judge(&read, &action, &books(""), &facts)), "allow ALLOWED");
+    assert_eq!(
+        said(&judge(&read, &action, &books(""), &facts)),
+        "allow ALLOWED"
+    );
     let judgement = judge(&write_to("src/weather/a.rs"), &action, &books(""), &facts);
     assert_eq!(said(&judgement), "deny POLICY_INVALID");
     assert_eq!(judgement.class, tagout_vocab::Class::Destructive);
@@ -264,9 +366,15 @@ fn profiles_and_rules() {
     let action = session(State::Action, Some("INT-001"));
     let write = write_to("src/weather/a.rs");
     let strict = books("version: 1\nprofile: strict\n");
-    assert_eq!(said(&judge(&write, &action, &strict, &facts())), "ask APPROVAL_REQUIRED");
+    assert_eq!(
+        said(&judge(&write, &action, &strict, &facts())),
+        "ask APPROVAL_REQUIRED"
+    );
     let read = call("read_file", json!({"path": "a"}));
-    assert_eq!(said(&judge(&read, &action, &strict, &facts())), "allow ALLOWED");
+    assert_eq!(
+        said(&judge(&read, &action, &strict, &facts())),
+        "allow ALLOWED"
+    );
     let rule = "version: 1\nrules:\n  - id: no-rust\n    action: deny\n    match: {path: 'src/**/*.rs'}\n    \
                 reason: frozen\n    examples: {match: [{path: src/a/b.rs}], no_match: [{path: a.py}]}\n";
     let judgement = judge(&write, &action, &books(rule), &facts());

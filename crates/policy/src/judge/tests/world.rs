@@ -41,10 +41,13 @@ intents:
 /// The time of every judgement here.
 pub(super) const NOW: Timestamp = Timestamp::from_millis(1_780_000_000_000);
 
-/// The books under a repository policy, read once per text: the laws ask for them thousands of times.
+/// The books under a repository policy, read once per text: the laws ask for them thousands of
+/// times.
 pub(super) fn books(policy: &str) -> Arc<Books> {
     static KNOWN: Mutex<BTreeMap<String, Arc<Books>>> = Mutex::new(BTreeMap::new());
-    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut known = KNOWN
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let entry = known.entry(policy.to_owned());
     Arc::clone(entry.or_insert_with(|| Arc::new(read_books(policy))))
 }
@@ -52,28 +55,43 @@ pub(super) fn books(policy: &str) -> Arc<Books> {
 fn read_books(policy: &str) -> Books {
     let mut layers = Vec::new();
     if !policy.trim().is_empty() {
-        layers.push(law::read(Source::repository("hook_policy.yaml"), policy).unwrap().layer);
+        layers.push(
+            law::read(Source::repository("hook_policy.yaml"), policy)
+                .unwrap()
+                .layer,
+        );
     }
     let law = Law::assemble(Layer::built_in(), None, layers).unwrap();
     with_law(law)
 }
 
 pub(super) fn user_books(policy: &str) -> Books {
-    let user = law::read(Source::user("policy.yaml"), policy).unwrap().layer;
+    let user = law::read(Source::user("policy.yaml"), policy)
+        .unwrap()
+        .layer;
     with_law(Law::assemble(Layer::built_in(), Some(user), Vec::new()).unwrap())
 }
 
 fn with_law(law: Law) -> Books {
     let catalogue = Catalogue::built_in().unwrap();
-    let intents = intents::read("active_intents.yaml", INTENTS).unwrap().into_set();
-    let ignore = IgnoreFile::read(".intentignore", "intent:INT-005\n/src/weather/frozen/\n").unwrap();
+    let intents = intents::read("active_intents.yaml", INTENTS)
+        .unwrap()
+        .into_set();
+    let ignore =
+        IgnoreFile::read(".intentignore", "intent:INT-005\n/src/weather/frozen/\n").unwrap();
     let (books, problems) = Books::new(catalogue, law, intents, ignore);
     assert!(problems.is_empty(), "{problems:?}");
     books
 }
 
 pub(super) fn facts() -> Facts {
-    Facts::for_explanation(NOW, Roots { workspace: "/w".to_owned(), extra: Vec::new() })
+    Facts::for_explanation(
+        NOW,
+        Roots {
+            workspace: "/w".to_owned(),
+            extra: Vec::new(),
+        },
+    )
 }
 
 pub(super) fn session(state: State, intent: Option<&str>) -> Session {
@@ -86,18 +104,30 @@ pub(super) fn session(state: State, intent: Option<&str>) -> Session {
 }
 
 pub(super) fn call(tool: &str, arguments: Value) -> Call {
-    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+    let Value::Object(arguments) = arguments else {
+        panic!("arguments are an object")
+    };
     Call::new(tool, arguments)
 }
 
 pub(super) fn client_call(client: &str, tool: &str, arguments: Value) -> Call {
-    let origin = Origin::Client { client: client.to_owned() };
-    Call { origin, ..call(tool, arguments) }
+    let origin = Origin::Client {
+        client: client.to_owned(),
+    };
+    Call {
+        origin,
+        ..call(tool, arguments)
+    }
 }
 
 /// Judges in ACTION under INT-001 by the built-in profile.
 pub(super) fn in_action(call: &Call) -> Judgement {
-    judge(call, &session(State::Action, Some("INT-001")), &books(""), &facts())
+    judge(
+        call,
+        &session(State::Action, Some("INT-001")),
+        &books(""),
+        &facts(),
+    )
 }
 
 /// Adds what a write tool of ours must carry.
@@ -110,5 +140,9 @@ pub(super) fn with_metadata(mut arguments: Value) -> Value {
 
 /// The verdict and the code, as one word pair.
 pub(super) fn said(judgement: &Judgement) -> String {
-    format!("{} {}", judgement.verdict.as_str(), judgement.verdict.code().as_str())
+    format!(
+        "{} {}",
+        judgement.verdict.as_str(),
+        judgement.verdict.code().as_str()
+    )
 }

@@ -319,8 +319,8 @@ fn wider(new: &Law, old: &Law) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// A5 A layer that restricts can be added without letting anything more through, and what the tree
-    /// proposes never does before a person accepted it.
+    /// A5 A layer that restricts can be added without letting anything more through, and what the
+    /// tree proposes never does before a person accepted it.
     #[test]
     fn a_proposal_never_widens(
         user in proptest::option::of(policy(true)),

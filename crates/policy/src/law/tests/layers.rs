@@ -119,7 +119,8 @@ fn a_denied_name_counts_under_any_of_a_tools_names() {
     assert!(law.tool_denied(&["Bash", "execute_command"]).is_some());
 }
 
-/// A5, C1 A capability's name stands for all beneath it, and asking for the whole asks for the part.
+/// A5, C1 A capability's name stands for all beneath it, and asking for the whole asks for the
+/// part.
 #[test]
 fn capabilities_are_a_tree() {
     let law = law(
