@@ -131,10 +131,11 @@ pub(crate) struct CompletionsArgs {
 /// Reads the command line. Help and version are answers; anything else wrong is invalid input.
 pub(crate) fn parse() -> Result<Args, Exit> {
     Args::try_parse().map_err(|error| {
-        let exit = match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done,
-            _ => Exit::Invalid,
-        };
+        let answered = matches!(
+            error.kind(),
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+        );
+        let exit = if answered { Exit::Done } else { Exit::Invalid };
         // Printing help can only fail when nobody reads it.
         error.print().unwrap_or_default();
         exit

@@ -113,19 +113,21 @@ impl<'a> Case<'a> {
     }
 
     /// The intent that a selecting call names.
-    pub(super) fn named_intent(&self) -> Result<IntentId, No> {
+    pub(super) fn named_intent(&self) -> Result<IntentId, Box<No>> {
         let named = self
             .argument("intent_id")
             .and_then(Value::as_str)
             .unwrap_or_default();
         IntentId::new(named).map_err(|error| {
-            No::new(
-                Gate::Intent,
-                Code::IntentUnknown,
-                format!("`{named}` is no intent: {error}"),
+            Box::new(
+                No::new(
+                    Gate::Intent,
+                    Code::IntentUnknown,
+                    format!("`{named}` is no intent: {error}"),
+                )
+                .remedy(self.known_intents())
+                .retryable(),
             )
-            .remedy(self.known_intents())
-            .retryable()
         })
     }
 

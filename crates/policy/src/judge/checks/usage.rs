@@ -74,10 +74,13 @@ pub(in crate::judge) fn stale(case: &Case<'_>) -> Finding {
     };
     for path in mutated(case) {
         let reason = match known.get(path) {
-            Some(FileFact::Absent | FileFact::Fresh) => continue,
-            Some(FileFact::NeverSeen {
-                old_text_matches_once: true,
-            }) => continue,
+            Some(
+                FileFact::Absent
+                | FileFact::Fresh
+                | FileFact::NeverSeen {
+                    old_text_matches_once: true,
+                },
+            ) => continue,
             Some(FileFact::NeverSeen { .. }) => {
                 format!("Stale File: {path} exists and this session never read it")
             }

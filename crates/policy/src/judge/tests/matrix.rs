@@ -89,14 +89,13 @@ fn seed_matrix() {
             );
             assert_eq!(judgement.class, class, "{tool}");
             let expected = match (class, state, tool) {
-                (Class::Safe, _, _) => "allow ALLOWED",
                 (Class::Destructive, State::Request | State::Reasoning, _) => {
                     "deny STATE_VIOLATION"
                 }
                 // Handing work on can't be taken back, so the balanced profile asks a person.
                 (Class::Destructive, State::Action, "new_task") => "ask APPROVAL_REQUIRED",
                 (Class::Destructive, State::Action, "nobody_declared_this") => "deny TOOL_UNKNOWN",
-                (Class::Destructive, State::Action, _) => "allow ALLOWED",
+                (Class::Safe, _, _) | (Class::Destructive, State::Action, _) => "allow ALLOWED",
             };
             assert_eq!(
                 said(&judgement),
