@@ -1,7 +1,7 @@
 //! A quick check of the plain schemas that the catalogue makes.
 //!
-//! Compiling a schema costs more than a whole verdict may, and almost every call fits its schema. So
-//! what this check accepts is accepted; everything else is put to the full validator. A test
+//! Compiling a schema costs more than a whole verdict may, and almost every call fits its schema.
+//! So what this check accepts is accepted; everything else is put to the full validator. A test
 //! compares the two on every schema of the catalogue.
 
 use std::collections::BTreeSet;
