@@ -38,7 +38,9 @@ impl Guarded {
         let segments: Vec<String> = path
             .split('/')
             .map(fold)
-            .filter(|s| !s.is_empty())
+            .filter(|segment| !segment.is_empty())
+            // Every run counts at any depth, so that this would say nothing in front.
+            .skip_while(|segment| segment == "**")
             .collect();
         (!segments.is_empty()).then(|| Self {
             segments,
@@ -49,8 +51,12 @@ impl Guarded {
     }
 
     /// Whether the run occurs anywhere in the path.
-    fn covers(&self, path: &[String]) -> bool {
-        (0..path.len()).any(|start| {
+    fn covers(&self, path: &[Segment]) -> bool {
+        let Some(first) = self.segments.first() else {
+            return false;
+        };
+        let begins = |(_, segment): &(usize, &Segment)| segment_fits(first, segment);
+        path.iter().enumerate().filter(begins).any(|(start, _)| {
             let from = path.get(start..).unwrap_or_default();
             run_ends(&self.segments, from)
                 .any(|end| self.takes(from.get(end..).unwrap_or_default()))
@@ -58,7 +64,7 @@ impl Guarded {
     }
 
     /// Whether what follows the run is protected with it.
-    fn takes(&self, beneath: &[String]) -> bool {
+    fn takes(&self, beneath: &[Segment]) -> bool {
         let Some(first) = beneath.first() else {
             return true;
         };
@@ -66,7 +72,7 @@ impl Guarded {
     }
 
     /// Whether the path ends within the run, so that something protected may lie beneath it.
-    fn begins_beneath(&self, path: &[String]) -> bool {
+    fn begins_beneath(&self, path: &[Segment]) -> bool {
         (0..path.len()).any(|start| {
             let from = path.get(start..).unwrap_or_default();
             (1..self.segments.len())
@@ -114,12 +120,24 @@ fn reason<'a>(list: &'a [Guarded], path: &str) -> Option<&'a str> {
 }
 
 /// The segments of a path as the most forgiving file system would compare them.
-fn folded(path: &str) -> Vec<String> {
+fn folded(path: &str) -> Vec<Segment> {
     // A backslash separates on some systems, and a drive or a stream is set off by a colon.
     path.split(['/', '\\'])
         .map(fold)
         .filter(|segment| !segment.is_empty() && segment != "~")
+        .map(|text| Segment {
+            short: text.contains('~'),
+            text,
+        })
         .collect()
+}
+
+/// One folded segment of a path.
+#[derive(Clone, Debug)]
+struct Segment {
+    text: String,
+    // Whether it may be a short name, which is asked once and not once per protected path.
+    short: bool,
 }
 
 /// Folds one segment: case, Unicode form, marks, ignorable code points, a stream's name after a
@@ -154,7 +172,7 @@ fn is_ignorable(c: char) -> bool {
 }
 
 /// The lengths of the heads of `path` that the whole pattern matches.
-fn run_ends<'a>(pattern: &'a [String], path: &'a [String]) -> impl Iterator<Item = usize> + 'a {
+fn run_ends<'a>(pattern: &'a [String], path: &'a [Segment]) -> impl Iterator<Item = usize> + 'a {
     let (head, tail) = parts(pattern);
     let least = head.len() + tail.map_or(0, <[String]>::len);
     // A head that does not fit leaves nothing to try, which keeps long paths cheap.
@@ -173,7 +191,7 @@ fn run_ends<'a>(pattern: &'a [String], path: &'a [String]) -> impl Iterator<Item
 }
 
 /// Whether the pattern matches all of these segments.
-fn run_fits(pattern: &[String], path: &[String]) -> bool {
+fn run_fits(pattern: &[String], path: &[Segment]) -> bool {
     let (head, tail) = parts(pattern);
     let Some(tail) = tail else {
         return head.len() == path.len() && each_fits(head, path);
@@ -196,27 +214,31 @@ fn parts(pattern: &[String]) -> (&[String], Option<&[String]>) {
     }
 }
 
-fn ends_with(path: &[String], tail: &[String]) -> bool {
+fn ends_with(path: &[Segment], tail: &[String]) -> bool {
     let start = path.len().saturating_sub(tail.len());
     path.get(start..)
         .is_some_and(|end| end.len() == tail.len() && each_fits(tail, end))
 }
 
-fn each_fits(pattern: &[String], path: &[String]) -> bool {
+fn each_fits(pattern: &[String], path: &[Segment]) -> bool {
     pattern
         .iter()
         .zip(path)
         .all(|(pattern, segment)| segment_fits(pattern, segment))
 }
 
-fn segment_fits(pattern: &str, segment: &str) -> bool {
+fn segment_fits(pattern: &str, segment: &Segment) -> bool {
+    let text = segment.text.as_str();
+    // Almost every pair differs in its first byte, and this runs for every protected path.
+    let same_start = pattern.as_bytes().first() == text.as_bytes().first();
+    if !same_start && !segment.short && !pattern.starts_with('*') {
+        return false;
+    }
     match pattern.split_once('*') {
         Some((head, tail)) => {
-            segment.len() >= head.len() + tail.len()
-                && segment.starts_with(head)
-                && segment.ends_with(tail)
+            text.len() >= head.len() + tail.len() && text.starts_with(head) && text.ends_with(tail)
         }
-        None => pattern == segment || is_short_name(pattern, segment),
+        None => pattern == text || (segment.short && is_short_name(pattern, text)),
     }
 }
 

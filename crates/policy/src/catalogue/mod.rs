@@ -81,8 +81,7 @@ impl Catalogue {
         load::built_in()
     }
 
-    /// What a tool means that this origin calls so; `None` is an unknown tool, which is
-    /// destructive.
+    /// What a tool means that this origin calls so. `None` is an unknown tool: destructive.
     pub fn lookup(&self, origin: &Origin, name: &str) -> Option<Resolved<'_>> {
         match origin {
             Origin::Native => self.tool(name).map(Resolved::plain),
@@ -121,8 +120,10 @@ impl Catalogue {
     }
 
     /// The server and tool that a name stands for, where the origin says so without doubt.
+    ///
+    /// Tagout's own server is not another server: its tools are the native ones.
     pub fn remote_name(&self, origin: &Origin, name: &str) -> Option<RemoteName> {
-        match origin {
+        let found = match origin {
             Origin::Native | Origin::Custom => None,
             Origin::Mcp { server } => Some(RemoteName {
                 server: Some(server.clone()),
@@ -135,7 +136,8 @@ impl Catalogue {
                     .then(|| client.remote_name(name, &self.servers))
                     .flatten()
             }
-        }
+        };
+        found.filter(|remote| remote.server.as_ref() != self.servers.first())
     }
 
     /// A tool by its canonical name: the catalogue's own, else one of the policy's.
@@ -219,8 +221,7 @@ impl Catalogue {
         self.authority.home_reason(raw)
     }
 
-    /// Tells the names of MCP servers, so that clients' spellings of their tools can be taken
-    /// apart.
+    /// Tells the names of MCP servers, so that clients' spellings of their tools can be read.
     pub fn know_servers(&mut self, servers: impl IntoIterator<Item = String>) {
         for server in servers {
             if !self.servers.contains(&server) {

@@ -164,11 +164,13 @@ fn damaged_entries_are_named() {
             "did you mean `string`?",
         ),
         (
-            "arguments: {a: {about: x, type: any, aliases: [c]}, b: {about: x, type: any, aliases: [c]}}\n",
+            "arguments:\n  a: {about: x, type: any, aliases: [c]}\n  \
+             b: {about: x, type: any, aliases: [c]}\n",
             "the alias `c` stands for two arguments",
         ),
         (
-            "arguments: {a: {about: x, type: any, aliases: [b]}, b: {about: x, type: any, aliases: [a]}}\n",
+            "arguments:\n  a: {about: x, type: any, aliases: [b]}\n  \
+             b: {about: x, type: any, aliases: [a]}\n",
             "the alias `b` stands for two arguments",
         ),
     ];
@@ -181,7 +183,8 @@ fn damaged_entries_are_named() {
     let unearned = read(&format!("{safe}kind: other\nlevel: read_only\n")).unwrap_err();
     assert!(unearned.contains("needs `safe_because`"), "{unearned}");
     let writes = read(&format!(
-        "{safe}kind: read\nlevel: read_only\narguments: {{p: {{about: x, type: string, access: write}}}}\n"
+        "{safe}kind: read\nlevel: read_only\narguments:\n  \
+         p: {{about: x, type: string, access: write}}\n"
     ));
     assert!(writes.unwrap_err().contains("can't change its targets"));
     let level = read(&format!("{safe}kind: read\nlevel: none\n")).unwrap_err();

@@ -275,6 +275,16 @@ fn wrapped_calls_are_unwrapped() {
     );
 }
 
+/// Tagout's own tools are native, through whatever client they are called.
+#[test]
+fn own_tools_are_not_remote() {
+    let arguments = json!({"path": "a", "content": ""});
+    let own = client_call("claude-code", "mcp__tagout__write_to_file", &arguments);
+    assert_eq!(shown(&own), ["write a"]);
+    let lost = client_call("claude-code", "mcp__tagout__lost", &arguments);
+    assert_eq!(shown(&lost), ["unknown"]);
+}
+
 /// A6, H5: hints are advice, and absent ones take MCP's own defaults.
 #[test]
 fn hints_are_believed_only_of_trusted_servers() {

@@ -43,7 +43,11 @@ fn required_and_metadata() {
         [""; 0]
     );
     assert_eq!(violations("read_file", &json!({"path": null})).len(), 1);
-    let write = |class: &str| json!({"path": "a", "content": "", "intent_id": "I", "mutation_class": class});
+    let write = |class: &str| {
+        let mut arguments = json!({"path": "a", "content": "", "intent_id": "I"});
+        arguments["mutation_class"] = json!(class);
+        arguments
+    };
     assert_eq!(violations("write_to_file", &write("AST_REFACTOR")), [""; 0]);
     assert_eq!(violations("write_to_file", &write("SOMETHING")).len(), 1);
     assert_eq!(

@@ -201,7 +201,10 @@ proptest! {
         for (verb, name, other) in &files {
             let (lines, effect) = match verb {
                 0 => (format!("*** Add File: {name}\n+x\n+ *** y\n"), format!("write {name}")),
-                1 => (format!("*** Update File: {name}\n@@ a\n x\n-y\n+z\n"), format!("write {name}")),
+                1 => (
+                    format!("*** Update File: {name}\n@@ a\n x\n-y\n+z\n"),
+                    format!("write {name}"),
+                ),
                 2 => (format!("*** Delete File: {name}\n"), format!("delete {name}")),
                 _ => (
                     format!("*** Update File: {name}\n*** Move to: {other}\n@@\n-y\n+z\n"),
@@ -228,7 +231,8 @@ proptest! {
             }
             match verb {
                 0 => {
-                    write!(patch, "--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,2 @@\n+x\n+y\n").unwrap();
+                    let names = format!("--- /dev/null\n+++ b/{name}\n");
+                    write!(patch, "{names}@@ -0,0 +1,2 @@\n+x\n+y\n").unwrap();
                     expected.push(format!("write {name}"));
                 }
                 2 => {
@@ -240,7 +244,8 @@ proptest! {
                     expected.push(format!("move {name} {other}"));
                 }
                 _ => {
-                    write!(patch, "--- a/{name}\n+++ b/{moved}\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n").unwrap();
+                    let names = format!("--- a/{name}\n+++ b/{moved}\n");
+                    write!(patch, "{names}@@ -1,2 +1,2 @@\n x\n-y\n+z\n").unwrap();
                     expected.push(format!("write {name}"));
                     expected.push(format!("write {moved}"));
                 }
@@ -253,7 +258,8 @@ proptest! {
     /// A file named in a head is never lost, whatever stands around it.
     #[test]
     fn noise_never_hides_a_file(before in "(\\PC{0,10}\n){0,3}", after in "(\\PC{0,10}\n){0,3}") {
-        let patch = format!("{before}*** Begin Patch\n*** Delete File: kept\n*** End Patch\n{after}");
+        let kept = "*** Begin Patch\n*** Delete File: kept\n*** End Patch\n";
+        let patch = format!("{before}{kept}{after}");
         let found = shown(&call("apply_patch", &json!({"patch": patch})));
         let seen = found.iter().any(|effect| effect == "delete kept" || effect == "unknown");
         prop_assert!(seen, "{patch:?} {found:?}");

@@ -1,0 +1,16 @@
+//! The real binary in a throw-away folder, and what it prints.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests set up folders and run the binary as a person would"
+)]
+
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod explain;
+#[cfg(test)]
+mod help;
+#[cfg(test)]
+mod intent;
+#[cfg(test)]
+mod ran;
