@@ -64,6 +64,7 @@ fn places() {
         ("a\nb", "", "outside"),
         ("a\\..\\b", "", "outside"),
         ("a/..\\..\\b", "", "outside"),
+        ("a\\..\\b/../c", "", "outside"),
     ] {
         assert_eq!(shown(raw, cwd), expected, "`{raw}` in `{cwd}`");
     }
