@@ -137,12 +137,16 @@ pub struct Capability(&'static Entry);
 
 /// A name that is no capability.
 #[derive(Clone, Debug, Eq, PartialEq, Error)]
-#[error("`{name}` is no capability{}", hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
+#[error("`{name}` is no capability{}", in_brackets(hint.as_deref()))]
 pub struct UnknownCapability {
     /// The name.
     pub name: String,
     /// What may have been meant.
     pub hint: Option<String>,
+}
+
+fn in_brackets(hint: Option<&str>) -> String {
+    hint.map_or_else(String::new, |hint| format!(" ({hint})"))
 }
 
 impl UnknownCapability {

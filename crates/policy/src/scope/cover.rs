@@ -7,7 +7,7 @@ impl Pattern {
     /// Whether every path that `other` matches is matched by this one too.
     ///
     /// «Yes» is proven; «no» only means that the texts do not show it. That is the safe side for
-    /// asking whether something got narrower.
+    /// asking whether something got narrower. The `!` of either does not count here.
     pub fn covers(&self, other: &Self) -> bool {
         if self.body() == other.body() || segments(self.body()).all(|segment| segment == "**") {
             return true;
@@ -15,13 +15,13 @@ impl Pattern {
         let Some(folder) = Folder::of(self.body()) else {
             return false;
         };
+        // Up to the last slash before a brace all alternatives are alike.
         let fixed = other
             .body()
             .split_once('{')
             .map_or(other.body(), |(before, _)| {
                 before.rsplit_once('/').map_or("", |(folders, _)| folders)
             });
-        let has_braces = fixed.len() < other.body().len();
         let mut theirs = segments(fixed);
         for ours in segments(folder.path) {
             match theirs.next() {
@@ -29,8 +29,7 @@ impl Pattern {
                 Some(_) | None => return false,
             }
         }
-        // With braces an alternative may end right here, so only the folder itself is sure.
-        folder.itself || (!has_braces && theirs.next().is_some())
+        folder.itself || theirs.next().is_some()
     }
 }
 

@@ -224,6 +224,7 @@ fn covering_by_example() {
         ("src/*", "src/a"),
         ("a", "**"),
         ("a\\*b", "axb"),
+        ("a\\*b", "a*b"),
     ] {
         assert!(!covers(ours, theirs), "`{ours}` over `{theirs}`");
     }

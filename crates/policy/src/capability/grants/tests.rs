@@ -48,8 +48,7 @@ fn paths(texts: &[&str]) -> Allowance<ResourcePattern> {
     )
 }
 
-/// Key 1 is the authority `root`; key 2 is the delegate `session:s1`, key 3 `session:s2`, and so
-/// on.
+/// Key 1 is the authority `root`; key 2 is the delegate `session:s1`, key 3 `session:s2`, …
 fn keys() -> TrustedKeys {
     let public = |seed| PublicKey::new(key(seed).verifying_key()).unwrap();
     TrustedKeys {

@@ -408,7 +408,8 @@ proptest! {
         path in select(vec!["src/a", "docs/a", "src/../x", "/data/x", "/etc"]),
     ) {
         let used = tool(name, level, needs);
-        let passes = |policy: &CapabilityPolicy| run(policy, &used, json!({"path": path}), &[path]).is_ok();
+        let given = || json!({"path": path});
+        let passes = |policy: &CapabilityPolicy| run(policy, &used, given(), &[path]).is_ok();
         let both = a.intersect(&b);
         prop_assert_eq!(&both, &b.intersect(&a));
         prop_assert_eq!(&both.intersect(&a), &both);
