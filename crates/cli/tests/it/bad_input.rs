@@ -21,15 +21,15 @@ fn refused(ran: &Ran, words: &str) {
 #[test]
 fn no_workspace() {
     let ran = Folder::empty().run(&["intent", "list"]);
-    insta::assert_snapshot!(ran.shown(), @"");
+    insta::assert_snapshot!(ran.shown());
     let ran = Folder::empty().run(&["lint", "--workspace", "nowhere"]);
-    insta::assert_snapshot!(ran.shown(), @"");
+    insta::assert_snapshot!(ran.shown());
 }
 
 #[test]
 fn nothing_there_is_not_an_error() {
     let folder = Folder::empty().with(".orchestration/.keep", "");
-    insta::assert_snapshot!(folder.run(&["intent", "list"]).shown(), @"");
+    insta::assert_snapshot!(folder.run(&["intent", "list"]).shown());
     assert_eq!(linted("").code, Some(0));
     assert_eq!(linted("# only a comment\n").code, Some(0));
 }

@@ -132,7 +132,7 @@ fn a_refusal_is_structured() {
         .replace('\n', " ");
     let ran = Folder::workspace().run_with(&["explain", "--batch", "--json"], &line);
     let refusal = ran.json_lines()[0]["refusal"].to_string();
-    insta::assert_snapshot!(refusal, @"");
+    insta::assert_snapshot!(refusal);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_a_person_reads() {
             "intent_id": "INT-001", "mutation_class": "AST_REFACTOR"},
             "state": "ACTION", "intent": "INT-001"}"#,
     );
-    insta::assert_snapshot!(folder.run(&["explain", "--call", "call.json"]).shown(), @"");
+    insta::assert_snapshot!(folder.run(&["explain", "--call", "call.json"]).shown());
 }
 
 #[test]
@@ -178,5 +178,5 @@ fn odd_lines_are_refused_in_order() {
         .iter()
         .map(|answer| format!("{} {} {}", answer["id"], answer["code"], answer["reason"]))
         .collect();
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"));
 }

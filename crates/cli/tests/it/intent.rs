@@ -6,10 +6,10 @@ use crate::ran::Folder;
 #[test]
 fn listing_and_showing() {
     let folder = Folder::workspace();
-    insta::assert_snapshot!(folder.run(&["intent", "list"]).shown(), @"");
-    insta::assert_snapshot!(folder.run(&["intent", "show", "INT-001"]).shown(), @"");
-    insta::assert_snapshot!(folder.run(&["intent", "show", "INT-002", "--json"]).shown(), @"");
-    insta::assert_snapshot!(folder.run(&["intent", "show", "INT-020"]).shown(), @"");
+    insta::assert_snapshot!(folder.run(&["intent", "list"]).shown());
+    insta::assert_snapshot!(folder.run(&["intent", "show", "INT-001"]).shown());
+    insta::assert_snapshot!(folder.run(&["intent", "show", "INT-002", "--json"]).shown());
+    insta::assert_snapshot!(folder.run(&["intent", "show", "INT-020"]).shown());
 }
 
 /// The workspace is the nearest folder above that has one.
