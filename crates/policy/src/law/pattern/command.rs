@@ -4,6 +4,8 @@
 //! line, so that `sudo`, `sh -c` and a chain can't hide them; one that permits must match from the
 //! first word, and only a line that is one plain command.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use tagout_vocab::limits::{COMMAND_MATCH_BYTES_MAX, PATTERN_BYTES_MAX};
 
@@ -26,6 +28,8 @@ pub struct CommandLine<'a> {
     parts: Option<&'a [Vec<String>]>,
     // The words between operators, with quotes and backslashes taken away.
     segments: Vec<Vec<String>>,
+    // Every word a pattern could start at, so that most patterns are done after one look.
+    heads: BTreeSet<String>,
     // Whether a program's name still has to be expanded: it could be any program.
     any_program: bool,
     plain: bool,
@@ -59,6 +63,10 @@ impl<'a> CommandLine<'a> {
         } else {
             segments(line)
         };
+        let read = parts.unwrap_or_default().iter().flatten();
+        let heads = segments.iter().flatten().chain(read);
+        let heads = heads.flat_map(|word| [word.clone(), file_name(word).to_owned()]);
+        let heads = heads.collect();
         let any_program = segments.iter().any(|words| {
             let mut words = words.iter().skip_while(|word| word.contains('='));
             words.next().is_some_and(|word| word.contains(EXPANSIONS))
@@ -72,6 +80,7 @@ impl<'a> CommandLine<'a> {
             line,
             parts,
             segments,
+            heads,
             any_program,
             plain,
         }
@@ -134,15 +143,21 @@ impl CommandPattern {
         }
         match self {
             Self::Words(words) => {
+                let unclear = if command.any_program {
+                    Hit::Unclear
+                } else {
+                    Hit::No
+                };
+                if !words
+                    .first()
+                    .is_some_and(|word| command.heads.contains(word))
+                {
+                    return unclear;
+                }
                 let parts = command.parts.unwrap_or_default();
                 let read = parts.iter().any(|part| holds(part, words));
                 let raw = command.segments.iter().map(|found| holds_raw(found, words));
-                let known = Hit::of(read).or(raw.fold(Hit::No, Hit::or));
-                if command.any_program {
-                    known.or(Hit::Unclear)
-                } else {
-                    known
-                }
+                unclear.or(Hit::of(read)).or(raw.fold(Hit::No, Hit::or))
             }
             Self::Regex(regex) => {
                 let joined = |part: &Vec<String>| regex.matches(&part.join(" "));
