@@ -14,8 +14,8 @@ impl Law {
 
     /// The built-in layer, the user's own, and the repository's accepted files.
     ///
-    /// The kind of each source is set by its place here. Refused: keys that only the user's layer may
-    /// set, and two extra roots of one name.
+    /// The kind of each source is set by its place here. Refused: keys that only the user's layer
+    /// may set, and two extra roots of one name.
     pub fn assemble(
         built_in: Layer,
         user: Option<Layer>,
@@ -39,9 +39,9 @@ impl Law {
 
     /// This law while other files of the repository wait for a person.
     ///
-    /// Each proposed file is one more layer, so what it forbids holds at once; what the accepted files
-    /// grant holds only while the proposed ones grant it too. A repository whose files are gone
-    /// proposes to grant nothing.
+    /// Each proposed file is one more layer, so what it forbids holds at once; what the accepted
+    /// files grant holds only while the proposed ones grant it too. A repository whose files are
+    /// gone proposes to grant nothing.
     pub fn with_proposal(&self, proposed: Vec<Layer>) -> Self {
         let mut law = self.clone();
         law.others

@@ -42,8 +42,8 @@ pub struct DeclaredTool<'a> {
     pub source: &'a Source,
     /// What it declares.
     pub tool: &'a Tool,
-    /// Whether the files that wait for a person no longer declare it so. Then it still narrows a tool
-    /// of the catalogue, but makes no unknown tool known.
+    /// Whether the files that wait for a person no longer declare it so. Then it still narrows a
+    /// tool of the catalogue, but makes no unknown tool known.
     pub withdrawn: bool,
 }
 
@@ -124,7 +124,8 @@ impl Law {
         said.fold(base, SideEffectLevel::min)
     }
 
-    /// The layer that refuses a tool under any of its names: the client's own and the canonical one.
+    /// The layer that refuses a tool under any of its names: the client's own and the canonical
+    /// one.
     ///
     /// A tool of an MCP server must not be passed here under its bare name, which another server or
     /// the catalogue may use too.
@@ -221,9 +222,9 @@ impl Law {
 
     /// Whether a policy file claims that a command only reads.
     ///
-    /// This is a candidate, not a class. The analysis of commands may follow it only for a line that
-    /// is one simple command without redirection, and only for a program that it knows nothing about:
-    /// never over its own finding that the command writes, runs, reaches or can't be read.
+    /// This is a candidate, not a class. The analysis of commands may follow it only for a line
+    /// that is one simple command without redirection, and only for a program that it knows nothing
+    /// about: never over its own finding that the command writes, runs, reaches or can't be read.
     pub fn claims_read_only(&self, command: &CommandLine<'_>) -> Option<&Source> {
         if !command.is_plain() || self.command_never_safe(command).is_some() {
             return None;
@@ -316,8 +317,8 @@ impl Law {
         }
     }
 
-    /// What happens when two open intents own the same file: refused, unless asking is granted and no
-    /// layer refuses.
+    /// What happens when two open intents own the same file: refused, unless asking is granted and
+    /// no layer refuses.
     pub fn overlap(&self) -> Overlap {
         let refused = self
             .layers()

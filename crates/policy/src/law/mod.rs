@@ -1,8 +1,8 @@
 //! The law: layers that only narrow, read from policy files, compared, and compiled.
 //!
 //! A call passes a check only if every layer lets it pass. What has to be granted (a reading
-//! command, a trusted server, an extra root, an allowing rule) is granted by the user's own layer or
-//! by a repository file that a person accepted, and any layer can take it back.
+//! command, a trusted server, an extra root, an allowing rule) is granted by the user's own layer
+//! or by a repository file that a person accepted, and any layer can take it back.
 
 pub mod arguments;
 pub mod compare;

@@ -57,7 +57,8 @@ pub struct Key {
 impl Key {
     /// The key of some sources, by name and bytes, for one build of the program.
     ///
-    /// A source that does not exist must be left out, not passed as empty: the two mean different laws.
+    /// A source that does not exist must be left out, not passed as empty: the two mean different
+    /// laws.
     pub fn of<'a>(build: &str, sources: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
         let format = FORMAT.to_le_bytes();
         let fixed = [build.as_bytes(), &format];

@@ -41,7 +41,8 @@ impl PathGlob {
         glob_match(&self.0, path, fold)
     }
 
-    /// Whether every path that `inner` means is meant by this one too, as far as that is easy to see.
+    /// Whether every path that `inner` means is meant by this one too, as far as that is easy to
+    /// see.
     ///
     /// `false` means «can't tell»: whoever asks must then take the wider reading.
     pub fn covers(&self, inner: &Self) -> bool {

@@ -25,7 +25,8 @@ impl Context {
 
     /// A mapping whose keys are known and whose values are there.
     ///
-    /// A key without a value is refused: between «nothing» and «no restriction» nobody should guess.
+    /// A key without a value is refused: between «nothing» and «no restriction» nobody should
+    /// guess.
     pub(super) fn section<'a>(
         &mut self,
         node: &'a Node,

@@ -1,7 +1,7 @@
 //! The two older forms of a policy file, which know no version.
 //!
-//! They called a line SAFE by its first words or by a regular expression, which a pipe, a redirection
-//! or an option defeats. What they list becomes a candidate (see
+//! They called a line SAFE by its first words or by a regular expression, which a pipe, a
+//! redirection or an option defeats. What they list becomes a candidate (see
 //! [`crate::law::Law::claims_read_only`]) and nothing more.
 
 use super::context::Context;
@@ -60,8 +60,8 @@ fn mcp(node: &Node, layer: &mut Layer, context: &mut Context) {
     let words = [("SAFE", true), ("DESTRUCTIVE", false)];
     let safe = section.word("default_classification", &words, &mut context.problems);
     if let (Some(true), Some(node)) = (safe, section.get("default_classification")) {
-        // One word must not declare every tool of every server harmless, those of tomorrow included.
-        // Refusing the file instead would take its denials with it.
+        // One word must not declare every tool of every server harmless, those of tomorrow
+        // included. Refusing the file instead would take its denials with it.
         let message = "`default_classification: SAFE` is not followed: unlisted tools stay \
                        DESTRUCTIVE";
         let hint = "list the reading tools under `mcp.readonly_tools`".to_owned();

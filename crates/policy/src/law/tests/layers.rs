@@ -119,7 +119,8 @@ fn a_denied_name_counts_under_any_of_a_tools_names() {
     assert!(law.tool_denied(&["Bash", "execute_command"]).is_some());
 }
 
-/// A5, C1 A capability's name stands for all beneath it, and asking for the whole asks for the part.
+/// A5, C1 A capability's name stands for all beneath it, and asking for the whole asks for the
+/// part.
 #[test]
 fn capabilities_are_a_tree() {
     let law = law(
@@ -161,7 +162,8 @@ fn argument_constraints_refuse_what_they_cannot_read() {
     let law = law(
         None,
         Some(
-            "arguments: [{tool: 'write_*', key: path, path: [src, 'docs/*.md']}, {tool: run, key: mode, exact: [fast], prefix: [x-], optional: true}]",
+            "arguments: [{tool: 'write_*', key: path, path: [src, 'docs/*.md']}, \
+             {tool: run, key: mode, exact: [fast], prefix: [x-], optional: true}]",
         ),
     );
     let passes = |tool: &str, arguments: serde_json::Value| {
@@ -199,7 +201,8 @@ fn argument_constraints_refuse_what_they_cannot_read() {
 fn a_grant_can_be_taken_back_by_any_layer() {
     let on =
         "offer_shell_before_handshake: true\nintents: {overlap: ask}\non_command_failure: keep";
-    let off = "offer_shell_before_handshake: false\nintents: {overlap: deny}\non_command_failure: roll_back";
+    let off = "offer_shell_before_handshake: false\nintents: {overlap: deny}\n\
+               on_command_failure: roll_back";
     let granted = law(None, Some(on));
     assert!(granted.offers_shell_before_handshake());
     assert_eq!(
