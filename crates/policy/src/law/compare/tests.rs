@@ -381,8 +381,14 @@ proptest! {
 
     /// H17 The intent that holds is never wider than the accepted one nor than the one in the tree.
     #[test]
-    fn effective_intents_never_widen(accepted in arbitrary_intent(), proposed in arbitrary_intent()) {
-        let standing = effective_intents(std::slice::from_ref(&accepted), std::slice::from_ref(&proposed));
+    fn effective_intents_never_widen(
+        accepted in arbitrary_intent(),
+        proposed in arbitrary_intent(),
+    ) {
+        let standing = effective_intents(
+            std::slice::from_ref(&accepted),
+            std::slice::from_ref(&proposed),
+        );
         let now = &standing[0];
         let mut in_tree = now.intent.clone();
         in_tree.owned_scope = now.also_within.clone().unwrap_or(in_tree.owned_scope);

@@ -4,6 +4,8 @@
 //! line, so that `sudo`, `sh -c` and a chain can't hide them; one that permits must match from the
 //! first word, and only a line that is one plain command.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use tagout_vocab::limits::{COMMAND_MATCH_BYTES_MAX, PATTERN_BYTES_MAX};
 
@@ -19,34 +21,23 @@ pub enum CommandPattern {
     Regex(Regex),
 }
 
-/// A command line, and what an analysis of it found.
-#[derive(Clone, Copy, Debug, Default)]
+/// A command line, taken apart once for all the patterns that look at it.
+#[derive(Clone, Debug)]
 pub struct CommandLine<'a> {
-    /// The line as it was given.
-    pub line: &'a str,
-    /// The words of every simple command in it, at any depth, where a shell grammar read them.
-    pub parts: Option<&'a [Vec<String>]>,
-}
-
-impl<'a> CommandLine<'a> {
-    /// A line that nobody analysed.
-    pub const fn raw(line: &'a str) -> Self {
-        Self { line, parts: None }
-    }
-
-    /// Whether the line is one simple command without operators, redirections or expansions.
-    pub fn is_plain(&self) -> bool {
-        let one = self.parts.is_none_or(|parts| parts.len() == 1);
-        one && self.line.len() <= COMMAND_MATCH_BYTES_MAX
-            && !self.line.trim().is_empty()
-            && !self.line.contains(OPERATORS)
-            && !self.line.contains(char::is_control)
-    }
+    line: &'a str,
+    parts: Option<&'a [Vec<String>]>,
+    // The words between operators, with quotes and backslashes taken away.
+    segments: Vec<Vec<String>>,
+    // Every word a pattern could start at, so that most patterns are done after one look.
+    heads: BTreeSet<String>,
+    // Whether a program's name still has to be expanded: it could be any program.
+    any_program: bool,
+    plain: bool,
 }
 
 /// Characters that make more of a line than one command with plain words.
-const OPERATORS: [char; 18] = [
-    '|', '&', ';', '<', '>', '(', ')', '$', '`', '{', '}', '\\', '\n', '\r', '*', '?', '[', '~',
+const OPERATORS: [char; 16] = [
+    '|', '&', ';', '<', '>', '(', ')', '$', '`', '{', '}', '\\', '*', '?', '[', '~',
 ];
 
 /// Characters between which simple commands may stand.
@@ -54,6 +45,63 @@ const SEPARATORS: [char; 12] = ['|', '&', ';', '<', '>', '(', ')', '{', '}', '`'
 
 /// Characters by which a word becomes another word, or several.
 const EXPANSIONS: [char; 4] = ['$', '*', '?', '['];
+
+impl<'a> CommandLine<'a> {
+    /// A line that nobody analysed.
+    pub fn raw(line: &'a str) -> Self {
+        Self::new(line, None)
+    }
+
+    /// A line of which a shell grammar read every simple command, at any depth.
+    pub fn analysed(line: &'a str, parts: &'a [Vec<String>]) -> Self {
+        Self::new(line, Some(parts))
+    }
+
+    fn new(line: &'a str, parts: Option<&'a [Vec<String>]>) -> Self {
+        let segments = if line.len() > COMMAND_MATCH_BYTES_MAX {
+            Vec::new()
+        } else {
+            segments(line)
+        };
+        let read = parts.unwrap_or_default().iter().flatten();
+        let heads = segments.iter().flatten().chain(read);
+        let heads = heads.flat_map(|word| [word.clone(), file_name(word).to_owned()]);
+        let heads = heads.collect();
+        let any_program = segments.iter().any(|words| {
+            let mut words = words.iter().skip_while(|word| word.contains('='));
+            words.next().is_some_and(|word| word.contains(EXPANSIONS))
+        });
+        let plain = parts.is_none_or(|parts| parts.len() == 1)
+            && line.len() <= COMMAND_MATCH_BYTES_MAX
+            && !line.trim().is_empty()
+            && !line.contains(OPERATORS)
+            && !line.contains(char::is_control);
+        Self {
+            line,
+            parts,
+            segments,
+            heads,
+            any_program,
+            plain,
+        }
+    }
+
+    /// The line as it was given.
+    pub const fn line(&self) -> &'a str {
+        self.line
+    }
+
+    /// Whether the line is one simple command without operators, redirections or expansions.
+    pub const fn is_plain(&self) -> bool {
+        self.plain
+    }
+}
+
+fn segments(line: &str) -> Vec<Vec<String>> {
+    let bare = line.replace(['\'', '"', '\\'], "");
+    let words = |segment: &str| segment.split_whitespace().map(str::to_owned).collect();
+    bare.split(SEPARATORS).map(words).collect()
+}
 
 impl CommandPattern {
     /// The pattern of some words, separated by blanks.
@@ -95,9 +143,21 @@ impl CommandPattern {
         }
         match self {
             Self::Words(words) => {
+                let unclear = if command.any_program {
+                    Hit::Unclear
+                } else {
+                    Hit::No
+                };
+                if !words
+                    .first()
+                    .is_some_and(|word| command.heads.contains(word))
+                {
+                    return unclear;
+                }
                 let parts = command.parts.unwrap_or_default();
                 let read = parts.iter().any(|part| holds(part, words));
-                Hit::of(read).or(holds_raw(command.line, words))
+                let raw = command.segments.iter().map(|found| holds_raw(found, words));
+                unclear.or(Hit::of(read)).or(raw.fold(Hit::No, Hit::or))
             }
             Self::Regex(regex) => {
                 let joined = |part: &Vec<String>| regex.matches(&part.join(" "));
@@ -117,29 +177,16 @@ fn holds(found: &[String], words: &[String]) -> bool {
     !words.is_empty() && found.windows(words.len()).any(|window| window == words)
 }
 
-/// Looks for the words in a line that no grammar read, with quotes and backslashes taken away.
-fn holds_raw(line: &str, words: &[String]) -> Hit {
-    let bare = line.replace(['\'', '"', '\\'], "");
-    let mut hit = Hit::No;
-    for segment in bare.split(SEPARATORS) {
-        let found: Vec<&str> = segment.split_whitespace().collect();
-        // A program that the shell still has to expand could be any program.
-        let mut program = found.iter().skip_while(|word| word.contains('='));
-        hit = hit.or(match program.next() {
-            Some(program) if program.contains(EXPANSIONS) => Hit::Unclear,
-            Some(_) | None => Hit::No,
-        });
-        for start in 0..found.len() {
-            hit = hit.or(begins(found.iter().skip(start), words));
-        }
-        if hit == Hit::Yes {
-            break;
-        }
-    }
-    hit
+/// Looks for the words in a part of a line that no grammar read.
+fn holds_raw(found: &[String], words: &[String]) -> Hit {
+    let Some(last) = found.len().checked_sub(words.len()) else {
+        return Hit::No;
+    };
+    let begins_at = |start| begins(found.iter().skip(start), words);
+    (0..=last).map(begins_at).fold(Hit::No, Hit::or)
 }
 
-fn begins<'a>(mut found: impl Iterator<Item = &'a &'a str>, words: &[String]) -> Hit {
+fn begins<'a>(mut found: impl Iterator<Item = &'a String>, words: &[String]) -> Hit {
     let mut hit = Hit::of(!words.is_empty());
     for (index, word) in words.iter().enumerate() {
         let same = match found.next() {

@@ -115,7 +115,8 @@ proptest! {
             match (pattern.split_first(), text.split_first()) {
                 (None, None) => true,
                 (Some((b'*', rest)), _) => {
-                    slow(rest, text) || text.split_first().is_some_and(|(_, text)| slow(pattern, text))
+                    let mut later = text.split_first().into_iter();
+                    slow(rest, text) || later.any(|(_, text)| slow(pattern, text))
                 }
                 (Some((wanted, rest)), Some((found, text))) => {
                     (*wanted == b'?' || wanted == found) && slow(rest, text)
@@ -123,7 +124,8 @@ proptest! {
                 (Some(_) | None, _) => false,
             }
         }
-        prop_assert_eq!(wildcard(&pattern, &text, false), slow(pattern.as_bytes(), text.as_bytes()));
+        let expected = slow(pattern.as_bytes(), text.as_bytes());
+        prop_assert_eq!(wildcard(&pattern, &text, false), expected);
     }
 
     /// What covers another pattern matches all that the other one does.

@@ -1,17 +1,17 @@
 //! The canonical form, `version: 1`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use tagout_vocab::SideEffectLevel;
 
 use super::context::Context;
-use super::{commands, rules};
+use super::{commands, mcp, rules};
 use crate::capability::Allowance;
 use crate::law::arguments::{ArgumentConstraint, ValuePattern};
 use crate::law::pattern::{NameGlob, PathGlob, PatternError};
 use crate::law::{
-    ExtraRoot, Isolation, Layer, Limits, McpTrust, Network, OnFailure, Overlap, Profile,
-    ProtectedPath, Publish, Restriction, RootAccess, declare,
+    ExtraRoot, Isolation, Layer, Limits, Network, OnFailure, Overlap, Profile, ProtectedPath,
+    Publish, Restriction, RootAccess, declare,
 };
 use crate::problem::suggestion;
 use crate::yaml::{Fields, Node};
@@ -84,7 +84,7 @@ pub(super) fn read(root: &Node, layer: &mut Layer, context: &mut Context) {
     layer.roots = roots(&fields, context);
     layer.arguments = arguments(&fields, context);
     layer.rules = rules::read(&fields, context).into();
-    layer.mcp = mcp(&fields, context);
+    layer.mcp = mcp::read(&fields, context);
     layer.commands = commands::read(&fields, context);
     layer.protect = protect(&fields, context);
     layer.declare = fields.get("declare").map_or_else(Vec::new, |node| {
@@ -262,61 +262,6 @@ pub(super) fn reason(section: &Fields<'_>, context: &mut Context) -> Option<Stri
     section
         .text("reason", &mut context.problems)
         .map(str::to_owned)
-}
-
-fn mcp(fields: &Fields<'_>, context: &mut Context) -> McpTrust {
-    let mut trust = McpTrust::default();
-    let Some(node) = fields.get("mcp") else {
-        return trust;
-    };
-    let known = ["servers", "readonly_tools", "deny"];
-    let Some(section) = context.section(node, "`mcp`", &known) else {
-        return trust;
-    };
-    trust.trust_hints = servers(&section, context);
-    let tools = context.list(&section, "readonly_tools");
-    trust.readonly_tools = context.patterns(tools, "readonly_tools", server_tool);
-    let deny = context.list(&section, "deny");
-    trust.deny = context.patterns(deny, "deny", |text| {
-        // A server alone means all its tools.
-        let all = if text.contains('/') { "" } else { "/*" };
-        NameGlob::parse(&format!("{text}{all}"))
-    });
-    trust
-}
-
-fn servers(section: &Fields<'_>, context: &mut Context) -> BTreeMap<String, bool> {
-    let mut servers = BTreeMap::new();
-    let Some(node) = section.get("servers") else {
-        return servers;
-    };
-    let Some(entries) = node.as_map() else {
-        let message = format!("`servers` must be a mapping, not {}", node.described());
-        context.problems.add(node.at(), message);
-        return servers;
-    };
-    for (name, value) in entries {
-        let Some(server) = context.section(value, "a server", &["trust_hints"]) else {
-            continue;
-        };
-        let name = context.pattern(name, "servers", NameGlob::parse_exact);
-        let trusted = server.bool("trust_hints", &mut context.problems);
-        if let (Some(name), Some(trusted)) = (name, trusted) {
-            servers.insert(name.as_str().to_owned(), trusted);
-        }
-    }
-    servers
-}
-
-/// `server/tool`, both named: a pattern would trust tools that do not exist yet.
-pub(super) fn server_tool(text: &str) -> Result<String, PatternError> {
-    let name = NameGlob::parse_exact(text)?;
-    match text.split_once('/') {
-        Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
-            Ok(name.as_str().to_owned())
-        }
-        Some(_) | None => Err(PatternError::ServerTool),
-    }
 }
 
 fn protect(fields: &Fields<'_>, context: &mut Context) -> Vec<ProtectedPath> {

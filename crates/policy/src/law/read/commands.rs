@@ -126,7 +126,7 @@ fn examples(
                 } else {
                     "should not match but does"
                 };
-                let message = format!("the example `{}` {verb}", shortened(line.line));
+                let message = format!("the example `{}` {verb}", shortened(line.line()));
                 context.problems.add(item.at(), message);
             }
             shown += usize::from(wanted);

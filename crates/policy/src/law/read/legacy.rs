@@ -4,8 +4,8 @@
 //! redirection or an option defeats. What they list becomes a candidate (see
 //! [`crate::law::Law::claims_read_only`]) and nothing more.
 
-use super::canonical::server_tool;
 use super::context::Context;
+use super::mcp::server_tool;
 use crate::law::pattern::{CommandPattern, PatternError, Regex};
 use crate::law::{CommandEntry, Layer};
 use crate::yaml::{Fields, Node};

@@ -4,6 +4,7 @@ mod canonical;
 mod commands;
 mod context;
 mod legacy;
+mod mcp;
 mod rules;
 mod sidecar;
 

@@ -202,17 +202,18 @@ fn applies(item: &Node, rule: &Rule, context: &mut Context) -> Option<bool> {
     let (mcp_tool, intent, command) = (text("mcp_tool"), text("intent"), text("command"));
     let paths = paths(&section, context)?;
     let facts: Vec<PathFact<'_>> = paths.iter().map(PathFact::Inside).collect();
+    let line = match command {
+        Fact::Is(line) => Fact::Is(CommandLine::raw(line)),
+        Fact::Absent => Fact::Absent,
+        Fact::Unknown => Fact::Unknown,
+    };
     let subject = Subject {
         tool,
         kind: fact(kind),
         level: fact(level),
         class: fact(class),
         paths: Some(&facts),
-        command: match command {
-            Fact::Is(line) => Fact::Is(CommandLine::raw(line)),
-            Fact::Absent => Fact::Absent,
-            Fact::Unknown => Fact::Unknown,
-        },
+        command: line.as_ref(),
         server,
         mcp_tool,
         intent,

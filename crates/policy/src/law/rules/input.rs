@@ -16,6 +16,17 @@ pub enum Fact<T> {
     Unknown,
 }
 
+impl<T> Fact<T> {
+    /// The same fact, borrowed.
+    pub const fn as_ref(&self) -> Fact<&T> {
+        match self {
+            Self::Absent => Fact::Absent,
+            Self::Is(value) => Fact::Is(value),
+            Self::Unknown => Fact::Unknown,
+        }
+    }
+}
+
 /// A path that a call names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PathFact<'a> {
@@ -79,7 +90,7 @@ pub struct RuleInput<'a> {
     /// Every path that it names; `None` when they can't all be read.
     pub paths: Option<&'a [PathFact<'a>]>,
     /// Its command line.
-    pub command: Fact<CommandLine<'a>>,
+    pub command: Fact<&'a CommandLine<'a>>,
     /// The MCP server that it goes to.
     pub server: Fact<&'a str>,
     /// The tool there.
@@ -149,7 +160,7 @@ pub struct Subject<'a> {
     /// Every path that it names; `None` when they can't all be read.
     pub paths: Option<&'a [PathFact<'a>]>,
     /// Its command line.
-    pub command: Fact<CommandLine<'a>>,
+    pub command: Fact<&'a CommandLine<'a>>,
     /// The MCP server that it goes to.
     pub server: Fact<&'a str>,
     /// The tool there.

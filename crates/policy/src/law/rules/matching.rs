@@ -98,9 +98,9 @@ impl Match {
             Fact::Is(line) => line,
         };
         match action {
-            Action::Allow => Hit::of(self.command.iter().any(|pattern| pattern.permits(&line))),
+            Action::Allow => Hit::of(self.command.iter().any(|pattern| pattern.permits(line))),
             Action::Ask | Action::Deny => {
-                let hits = self.command.iter().map(|pattern| pattern.forbids(&line));
+                let hits = self.command.iter().map(|pattern| pattern.forbids(line));
                 hits.fold(Hit::No, Hit::or)
             }
         }

@@ -30,9 +30,9 @@ fn write<'a>(paths: Option<&'a [PathFact<'a>]>) -> RuleInput<'a> {
     }
 }
 
-fn run(line: &str) -> RuleInput<'_> {
+fn run<'a>(line: &'a CommandLine<'a>) -> RuleInput<'a> {
     RuleInput {
-        command: Fact::Is(CommandLine::raw(line)),
+        command: Fact::Is(line),
         ..RuleInput::new(
             "run",
             ToolKind::Execute,
@@ -82,6 +82,10 @@ fn unknown_facts_make_denials_match_and_allowances_fail() {
         )
     };
     let odd = [PathFact::Unknown];
+    let (program, verb) = (
+        CommandLine::raw("$TOOL push"),
+        CommandLine::raw("git $VERB"),
+    );
     let inputs = [
         write(None),
         write(Some(&odd)),
@@ -97,8 +101,8 @@ fn unknown_facts_make_denials_match_and_allowances_fail() {
             level: SideEffectLevel::None,
             ..write(Some(&[]))
         },
-        run("$TOOL push"),
-        run("git $VERB"),
+        run(&program),
+        run(&verb),
     ];
     let denying = law(None, &rules("deny"));
     let asking = law(None, &rules("ask"));
@@ -165,17 +169,26 @@ fn a_denied_command_cannot_hide_and_an_allowed_one_stands_alone() {
         "$(echo git) push",
     ];
     for line in hidden {
-        assert!(decided(&denying, &run(line)).is_some(), "{line}");
+        assert!(
+            decided(&denying, &run(&CommandLine::raw(line))).is_some(),
+            "{line}"
+        );
     }
     for line in ["git pull", "gitk push", "echo $HOME", "git stash push"] {
-        assert!(decided(&denying, &run(line)).is_none(), "{line}");
+        assert!(
+            decided(&denying, &run(&CommandLine::raw(line))).is_none(),
+            "{line}"
+        );
     }
     let allowing = law(
         None,
         "rules: [{id: a, action: allow, match: {command: [make test, {regex: 'npm (ci|test)'}]}}]",
     );
     for line in ["make test", "make test -j2", "npm ci", " npm test "] {
-        assert!(decided(&allowing, &run(line)).is_some(), "{line}");
+        assert!(
+            decided(&allowing, &run(&CommandLine::raw(line))).is_some(),
+            "{line}"
+        );
     }
     let more = [
         "make test; rm x",
@@ -191,7 +204,10 @@ fn a_denied_command_cannot_hide_and_an_allowed_one_stands_alone() {
         "",
     ];
     for line in more {
-        assert!(decided(&allowing, &run(line)).is_none(), "{line}");
+        assert!(
+            decided(&allowing, &run(&CommandLine::raw(line))).is_none(),
+            "{line}"
+        );
     }
 }
 
@@ -200,14 +216,8 @@ fn a_denied_command_cannot_hide_and_an_allowed_one_stands_alone() {
 fn parts_of_a_line_are_matched_too() {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let parts = [words("echo x"), words("git push")];
-    let line = CommandLine {
-        line: "echo x; $(printf 'g''it') push",
-        parts: Some(&parts),
-    };
-    let input = RuleInput {
-        command: Fact::Is(line),
-        ..run("")
-    };
+    let line = CommandLine::analysed("echo x; $(printf 'g''it') push", &parts);
+    let input = run(&line);
     let denying = law(
         None,
         "rules: [{id: d, action: deny, match: {command: git push}}]",
@@ -215,7 +225,7 @@ fn parts_of_a_line_are_matched_too() {
     assert!(decided(&denying, &input).is_some());
     let long = "x ".repeat(100_000);
     assert!(
-        decided(&denying, &run(&long)).is_some(),
+        decided(&denying, &run(&CommandLine::raw(&long))).is_some(),
         "a line too long to read is not harmless"
     );
 }
@@ -293,8 +303,9 @@ fn profiles_ask_for_what_they_say() {
 fn an_allowance_answers_only_the_questions_that_are_its_to_answer() {
     let allow = "rules: [{id: a, action: allow, match: {tool: run}}]";
     let strict_allow = format!("profile: strict\n{allow}");
-    let action =
-        |user: Option<&str>, repository: &str| approval(&law(user, repository), &run("x")).action();
+    let action = |user: Option<&str>, repository: &str| {
+        approval(&law(user, repository), &run(&CommandLine::raw("x"))).action()
+    };
     assert_eq!(action(None, "profile: balanced"), Action::Ask);
     assert_eq!(action(None, allow), Action::Allow);
     assert_eq!(action(None, &strict_allow), Action::Allow);
@@ -310,12 +321,13 @@ fn an_allowance_answers_only_the_questions_that_are_its_to_answer() {
         ),
         Action::Allow
     );
+    let line = CommandLine::raw("x");
     let catastrophic = RuleInput {
         traits: Traits {
             catastrophic: true,
             ..Traits::default()
         },
-        ..run("x")
+        ..run(&line)
     };
     assert_eq!(
         approval(&law(Some(allow), allow), &catastrophic),
@@ -327,11 +339,20 @@ fn an_allowance_answers_only_the_questions_that_are_its_to_answer() {
 fn an_allowance_of_the_tree_waits_for_a_person() {
     let allow = "rules: [{id: a, action: allow, match: {tool: run}}]";
     let fresh = Law::built_in().with_proposal(vec![repository(allow)]);
-    assert_eq!(approval(&fresh, &run("x")).action(), Action::Ask);
+    assert_eq!(
+        approval(&fresh, &run(&CommandLine::raw("x"))).action(),
+        Action::Ask
+    );
     let withdrawn = law(None, allow).with_proposal(vec![repository("profile: balanced")]);
-    assert_eq!(approval(&withdrawn, &run("x")).action(), Action::Ask);
+    assert_eq!(
+        approval(&withdrawn, &run(&CommandLine::raw("x"))).action(),
+        Action::Ask
+    );
     let kept = law(None, allow).with_proposal(vec![repository(allow)]);
-    assert_eq!(approval(&kept, &run("x")).action(), Action::Allow);
+    assert_eq!(
+        approval(&kept, &run(&CommandLine::raw("x"))).action(),
+        Action::Allow
+    );
 }
 
 /// A rule that names its tool is not looked at for another tool.

@@ -48,7 +48,8 @@ const KEYS: &[&[&str]] = &[
         "",
         "commands: {readonly: [{words: ls, examples: {match: [ls]}}]}",
         "commands: {deny: [{words: ls}]}",
-        "commands: {readonly: [{words: ls, examples: {match: [ls]}}], destructive: [{words: ls -x}]}",
+        "commands: {readonly: [{words: ls, examples: {match: [ls]}}], \
+         destructive: [{words: ls -x}]}",
     ],
     &["", "paths: {protect: [src/x]}", "paths: {protect: [src]}"],
     &[
@@ -266,11 +267,12 @@ fn approvals(law: &Law, ask: &mut impl FnMut(String, u64)) {
         Some(&odd[..]),
         None,
     ];
+    let (plain, chain) = (CommandLine::raw("ls"), CommandLine::raw("ls; rm x"));
     let commands = [
         Fact::Absent,
         Fact::Unknown,
-        Fact::Is(CommandLine::raw("ls")),
-        Fact::Is(CommandLine::raw("ls; rm x")),
+        Fact::Is(&plain),
+        Fact::Is(&chain),
     ];
     let levels = [
         SideEffectLevel::None,
@@ -317,7 +319,7 @@ fn wider(new: &Law, old: &Law) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     /// A5 A layer that restricts can be added without letting anything more through, and what the
     /// tree proposes never does before a person accepted it.
@@ -359,7 +361,8 @@ proptest! {
     ) {
         let changes = compare_layers(&super::user(&old), &super::user(&new));
         if changes.iter().all(|change| change.kind != ChangeKind::Widens) {
-            let (before, after) = (assemble(Some(&old), &repository), assemble(Some(&new), &repository));
+            let law = |user: &str| assemble(Some(user), &repository);
+            let (before, after) = (law(&old), law(&new));
             prop_assert_eq!(wider(&after, &before), Vec::<String>::new());
         }
     }
@@ -387,7 +390,8 @@ proptest! {
         user in policy(true),
         repository in policy(false),
     ) {
-        let user = if user.starts_with("profile") { user } else { format!("profile: balanced\n{user}") };
+        let chosen = user.starts_with("profile");
+        let user = if chosen { user } else { format!("profile: balanced\n{user}") };
         let alone = Law::assemble(Layer::built_in(), Some(super::user(&user)), vec![]).unwrap();
         let (mut before, mut after) = (Vec::new(), Vec::new());
         approvals(&alone, &mut |question, answer| before.push((question, answer)));
@@ -399,15 +403,22 @@ proptest! {
 
     /// The reader never panics, and its problems have a place.
     #[test]
-    fn arbitrary_text_never_panics(text in "\\PC{0,200}|(version: 1\n)?[a-z:\\[\\]{}, '\"*&!\n-]{0,200}") {
+    fn arbitrary_text_never_panics(
+        text in "\\PC{0,200}|(version: 1\n)?[a-z:\\[\\]{}, '\"*&!\n-]{0,200}",
+    ) {
         if let Err(problems) = read(Source::repository("f"), &text) {
-            prop_assert!(problems.iter().all(|problem| problem.at.line > 0 && problem.at.column > 0));
+            let placed = problems.iter().all(|problem| problem.at.line.min(problem.at.column) > 0);
+            prop_assert!(placed, "{:?}", problems);
         }
     }
 
     /// Nor does it on a policy with a hole in it.
     #[test]
-    fn damaged_policies_never_panic(start in 0_usize..3500, length in 1_usize..40, junk in "[\\PC\n]{0,6}") {
+    fn damaged_policies_never_panic(
+        start in 0_usize..3500,
+        length in 1_usize..40,
+        junk in "[\\PC\n]{0,6}",
+    ) {
         let text = include_str!("../../../tests/fixtures/policy/valid/full.yaml");
         let characters: Vec<char> = text.chars().collect();
         let kept = |range: &[char]| range.iter().collect::<String>();

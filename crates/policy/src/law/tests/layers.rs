@@ -162,7 +162,8 @@ fn argument_constraints_refuse_what_they_cannot_read() {
     let law = law(
         None,
         Some(
-            "arguments: [{tool: 'write_*', key: path, path: [src, 'docs/*.md']}, {tool: run, key: mode, exact: [fast], prefix: [x-], optional: true}]",
+            "arguments: [{tool: 'write_*', key: path, path: [src, 'docs/*.md']}, \
+             {tool: run, key: mode, exact: [fast], prefix: [x-], optional: true}]",
         ),
     );
     let passes = |tool: &str, arguments: serde_json::Value| {
@@ -200,7 +201,8 @@ fn argument_constraints_refuse_what_they_cannot_read() {
 fn a_grant_can_be_taken_back_by_any_layer() {
     let on =
         "offer_shell_before_handshake: true\nintents: {overlap: ask}\non_command_failure: keep";
-    let off = "offer_shell_before_handshake: false\nintents: {overlap: deny}\non_command_failure: roll_back";
+    let off = "offer_shell_before_handshake: false\nintents: {overlap: deny}\n\
+               on_command_failure: roll_back";
     let granted = law(None, Some(on));
     assert!(granted.offers_shell_before_handshake());
     assert_eq!(
