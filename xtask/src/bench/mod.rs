@@ -3,6 +3,7 @@
 //! Wall times on a shared machine say more about its other load than about the product, so every
 //! contender of a benchmark runs once a round, in turns, and the medians are compared.
 
+mod judge;
 mod rounds;
 mod spawn;
 
@@ -24,11 +25,18 @@ struct Benchmark {
 }
 
 /// Every benchmark. A new one is a file beside this one and an entry here.
-const BENCHMARKS: &[Benchmark] = &[Benchmark {
-    name: "spawn",
-    about: "`tagout --version` against the spawn of an empty C program",
-    run: spawn::run,
-}];
+const BENCHMARKS: &[Benchmark] = &[
+    Benchmark {
+        name: "spawn",
+        about: "`tagout --version` against the spawn of an empty C program",
+        run: spawn::run,
+    },
+    Benchmark {
+        name: "judge",
+        about: "decision, load of the compiled books, scope matching against globset",
+        run: judge::run,
+    },
+];
 
 /// What a figure has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -243,12 +243,13 @@ impl<'a> Case<'a> {
             | Effect::Desktop
             | Effect::Unknown { .. } => None,
         });
+        let command = command.map(CommandLine::raw);
         let name = self
             .tool()
             .map_or(self.call.tool.as_str(), |tool| tool.name.as_str());
         let mut input = RuleInput::new(name, self.kind(), self.level(), self.class);
         input.paths = (!unknown && command.is_none()).then_some(paths.as_slice());
-        input.command = command.map_or(Fact::Absent, |line| Fact::Is(CommandLine::raw(line)));
+        input.command = command.as_ref().map_or(Fact::Absent, Fact::Is);
         let remote = self.normalised.remote_target();
         if let Some(RemoteName { server, tool }) = &remote {
             input.server = server.as_deref().map_or(Fact::Unknown, Fact::Is);
