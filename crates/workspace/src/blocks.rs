@@ -28,7 +28,9 @@ fn find(text: &str, markers: Markers<'_>) -> Option<(usize, usize)> {
 
 /// The line break that a text uses: that of its first line.
 fn line_break(text: &str) -> &'static str {
-    let crlf = text.find('\n').is_some_and(|at| at > 0 && text.as_bytes().get(at - 1) == Some(&b'\r'));
+    let crlf = text
+        .find('\n')
+        .is_some_and(|at| at > 0 && text.as_bytes().get(at - 1) == Some(&b'\r'));
     if crlf { "\r\n" } else { "\n" }
 }
 
@@ -82,7 +84,9 @@ pub fn remove_block(text: &str, markers: Markers<'_>) -> String {
     let (before, rest) = text.split_at(start);
     let (block, after) = rest.split_at_checked(end - start).unwrap_or((rest, ""));
     if after.is_empty() && is_open(block) {
-        let bare = before.strip_suffix("\r\n").or_else(|| before.strip_suffix('\n'));
+        let bare = before
+            .strip_suffix("\r\n")
+            .or_else(|| before.strip_suffix('\n'));
         return bare.unwrap_or(before).to_owned();
     }
     format!("{before}{after}")

@@ -59,11 +59,19 @@ impl Workspace {
         // One order for everybody, so that two callers cannot each hold what the other waits for.
         sorted.sort();
         sorted.dedup();
-        let mut claim = Claim { held: Vec::new(), holding: Holding::WhileAlive };
+        let mut claim = Claim {
+            held: Vec::new(),
+            holding: Holding::WhileAlive,
+        };
         for path in sorted {
             match take(&folder, path, execution)? {
                 Ok(file) => claim.held.push(file),
-                Err(by) => return Ok(Claiming::Busy { path: path.clone(), by }),
+                Err(by) => {
+                    return Ok(Claiming::Busy {
+                        path: path.clone(),
+                        by,
+                    });
+                }
             }
         }
         for file in &mut claim.held {
@@ -132,7 +140,9 @@ fn read(file: &mut std::fs::File) -> std::io::Result<Option<(CallId, Holding)>> 
     let mut text = String::new();
     file.seek(SeekFrom::Start(0))?;
     file.take(4096).read_to_string(&mut text)?;
-    let whole = text.strip_suffix('\n').and_then(|line| line.split_once(' '));
+    let whole = text
+        .strip_suffix('\n')
+        .and_then(|line| line.split_once(' '));
     Ok(whole.and_then(|(word, by)| {
         let holding = match word {
             "alive" => Holding::WhileAlive,

@@ -90,7 +90,13 @@ pub(crate) fn commit(
     now: Timestamp,
     closing: &[u8],
 ) -> Result<Committed, Error> {
-    let Transaction { workspace, execution, owner, before, wants } = transaction;
+    let Transaction {
+        workspace,
+        execution,
+        owner,
+        before,
+        wants,
+    } = transaction;
     let _lock = workspace.state.lock()?;
     let journal = &workspace.state.journal;
     let mut segment = journal.active()?;
@@ -105,18 +111,38 @@ pub(crate) fn commit(
     let folders = folders(workspace, &units)?;
     let (at_ms, boot) = (now.as_millis(), workspace.boot);
     let closing = closing.to_vec();
-    let mut record = Record { execution, at_ms, boot, units, folders, closing };
+    let mut record = Record {
+        execution,
+        at_ms,
+        boot,
+        units,
+        folders,
+        closing,
+    };
     let inline = record.gather(&workspace.state.images)?;
     let (bytes, checksum) = frame::encode(&record, &inline)?;
     // Pruning holds the same lock, so an image that is here now stays.
-    if let Some(digest) = record.stored().find(|digest| !workspace.state.images.has(digest)) {
-        return Err(Error::ImageGone { digest: digest.to_string() });
+    if let Some(digest) = record
+        .stored()
+        .find(|digest| !workspace.state.images.has(digest))
+    {
+        return Err(Error::ImageGone {
+            digest: digest.to_string(),
+        });
     }
     journal.append(&mut segment, offset, &bytes)?;
     // From here on the transaction has happened, unless it is decided durably that it has not.
     let end = offset + bytes.len() as u64;
     let slot = end - frame::SLOT_BYTES as u64;
-    let frame = Frame { offset, slot, end, checksum, record, inline, aborted: false };
+    let frame = Frame {
+        offset,
+        slot,
+        end,
+        checksum,
+        record,
+        inline,
+        aborted: false,
+    };
     let kept = workspace.apply(&mut segment, &frame)?;
     let commits = done.len() + 1;
     let due = commits >= workspace.options.checkpoint_commits || end > CHECKPOINT_BYTES_MAX;
@@ -142,7 +168,10 @@ impl Workspace {
             root: &self.root,
             options: &self.options,
             record: &frame.record,
-            blobs: Blobs { inline: &frame.inline, images: &self.state.images },
+            blobs: Blobs {
+                inline: &frame.inline,
+                images: &self.state.images,
+            },
             token,
         }
     }
@@ -186,7 +215,14 @@ impl Workspace {
     ) {
         let owner = owner_name(&frame.record.execution);
         let (offset, end, boot) = (frame.offset, frame.end, self.boot);
-        let done = Done { offset, end, boot, installed, confirmed: false, owner };
+        let done = Done {
+            offset,
+            end,
+            boot,
+            installed,
+            confirmed: false,
+            owner,
+        };
         drop(segment.note(&applied_line(&done)));
     }
 
@@ -201,13 +237,11 @@ impl Workspace {
         let engine = self.engine(segment.number, frame);
         let kept = engine.undo()?;
         self.mark(segment, frame, Vec::new());
-        Ok(match reason {
-            Error::Conflict { mut paths } => {
-                merge_kept(&mut paths, kept);
-                Error::Conflict { paths }
-            }
-            other => other,
-        })
+        if let Error::Conflict { mut paths } = reason {
+            merge_kept(&mut paths, kept);
+            return Ok(Error::Conflict { paths });
+        }
+        Ok(reason)
     }
 }
 
@@ -226,9 +260,9 @@ fn check_before(workspace: &Workspace, units: &mut [Unit]) -> Result<(), Error> 
     let mut paths = Vec::new();
     for unit in units {
         let clash = match workspace.root.parent(&unit.path) {
-            Ok((folder, name)) if unit.before.is_empty() => {
-                sys::stat_at(&folder, name).is_ok().then_some(Clash::Existence)
-            }
+            Ok((folder, name)) if unit.before.is_empty() => sys::stat_at(&folder, name)
+                .is_ok()
+                .then_some(Clash::Existence),
             Ok((folder, name)) => {
                 let mut clash = None;
                 for item in &mut unit.before {
@@ -241,10 +275,18 @@ fn check_before(workspace: &Workspace, units: &mut [Unit]) -> Result<(), Error> 
             Err(error) => return Err(error),
         };
         if let Some(found) = clash {
-            paths.push(ConflictPath { path: unit.path.to_string(), found, kept: None });
+            paths.push(ConflictPath {
+                path: unit.path.to_string(),
+                found,
+                kept: None,
+            });
         }
     }
-    if paths.is_empty() { Ok(()) } else { Err(Error::Conflict { paths }) }
+    if paths.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Conflict { paths })
+    }
 }
 
 fn check_item(
@@ -286,10 +328,7 @@ fn check_item(
 
 /// The folders whose entries change, with their times; one that can't be written refuses here, before
 /// anything has happened.
-fn folders(
-    workspace: &Workspace,
-    units: &[Unit],
-) -> Result<Vec<(RelPath, sys::FileTime)>, Error> {
+fn folders(workspace: &Workspace, units: &[Unit]) -> Result<Vec<(RelPath, sys::FileTime)>, Error> {
     let mut found: Vec<(RelPath, sys::FileTime)> = Vec::new();
     for unit in units.iter().filter(|unit| !unit.in_place) {
         let path = unit.path.parent().unwrap_or_default();
@@ -309,8 +348,12 @@ fn folders(
 pub(crate) fn changes(record: &Record) -> Vec<Change> {
     let mut found = Vec::new();
     for unit in &record.units {
-        let mut subs: Vec<&RelPath> =
-            unit.before.iter().chain(&unit.after).map(|item| &item.sub).collect();
+        let mut subs: Vec<&RelPath> = unit
+            .before
+            .iter()
+            .chain(&unit.after)
+            .map(|item| &item.sub)
+            .collect();
         subs.sort();
         subs.dedup();
         for sub in subs {

@@ -70,7 +70,12 @@ impl<'a> Engine<'a> {
         let (folder, name) = self.root.parent(&unit.path)?;
         let temporary = format!(".tagout-{}-{index}", self.token).into_bytes();
         let aside = format!(".tagout-{}-{index}.old", self.token).into_bytes();
-        Ok(Spot { folder, name, temporary, aside })
+        Ok(Spot {
+            folder,
+            name,
+            temporary,
+            aside,
+        })
     }
 
     pub(crate) fn units(&self) -> impl Iterator<Item = (usize, &'a Unit)> {
@@ -156,8 +161,11 @@ impl<'a> Engine<'a> {
     }
 
     /// The name under which a unit's old tree lies now, if it lies anywhere.
-    fn displaced<'s>(&self, spot: &'s Spot<'_>) -> Option<&'s [u8]> {
-        [&spot.aside, &spot.temporary].into_iter().find(|name| spot.exists(name)).map(Vec::as_slice)
+    fn displaced<'s>(spot: &'s Spot<'_>) -> Option<&'s [u8]> {
+        [&spot.aside, &spot.temporary]
+            .into_iter()
+            .find(|name| spot.exists(name))
+            .map(Vec::as_slice)
     }
 
     /// Looks at every old tree after the swap: is it what was expected, and does nobody write it?
@@ -165,14 +173,22 @@ impl<'a> Engine<'a> {
         let mut paths = Vec::new();
         for (index, unit) in self.swapped_units() {
             let spot = self.spot(index, unit)?;
-            let Some(name) = self.displaced(&spot) else {
+            let Some(name) = Self::displaced(&spot) else {
                 continue;
             };
             if let Some(found) = self.clash(&spot, name, (&unit.path, &unit.before))? {
-                paths.push(ConflictPath { path: unit.path.to_string(), found, kept: None });
+                paths.push(ConflictPath {
+                    path: unit.path.to_string(),
+                    found,
+                    kept: None,
+                });
             }
         }
-        if paths.is_empty() { Ok(()) } else { Err(Error::Conflict { paths }) }
+        if paths.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Conflict { paths })
+        }
     }
 
     /// What stands against throwing a tree away. Writers are looked for first: one that is not there
@@ -191,7 +207,11 @@ impl<'a> Engine<'a> {
             return Ok(None);
         }
         let grew = found.len() > expected.len();
-        Ok(Some(if grew && expected.len() > 1 { Clash::FolderGrew } else { Clash::Changed }))
+        Ok(Some(if grew && expected.len() > 1 {
+            Clash::FolderGrew
+        } else {
+            Clash::Changed
+        }))
     }
 
     fn held(&self, folder: &Handle, name: &[u8], path: &RelPath) -> Result<bool, Error> {
@@ -256,15 +276,27 @@ impl<'a> Engine<'a> {
             }
             match spot.rename(name, &free, Rename::NoReplace) {
                 Ok(()) => {
-                    let kept = unit.path.parent().unwrap_or_default().with(&free).to_string();
+                    let kept = unit
+                        .path
+                        .parent()
+                        .unwrap_or_default()
+                        .with(&free)
+                        .to_string();
                     let path = unit.path.to_string();
-                    return Ok(ConflictPath { path, found, kept: Some(kept) });
+                    return Ok(ConflictPath {
+                        path,
+                        found,
+                        kept: Some(kept),
+                    });
                 }
                 Err(error) if taken(&error) => {}
                 Err(error) => return Err(Error::io("keep", unit.path.to_string(), error)),
             }
         }
-        Err(Error::TooMany { what: "kept versions of one file", max: 1000 })
+        Err(Error::TooMany {
+            what: "kept versions of one file",
+            max: 1000,
+        })
     }
 
     /// Keeps a tree that a power loss left under a temporary name and that nobody here knows.
@@ -289,7 +321,11 @@ impl<'a> Engine<'a> {
         if expected.meta.satisfied_by(&found) {
             return make::finish(&file, &wanted.meta).map_err(doing());
         }
-        if wanted.meta.satisfied_by(&found) { Ok(()) } else { Err(changed()) }
+        if wanted.meta.satisfied_by(&found) {
+            Ok(())
+        } else {
+            Err(changed())
+        }
     }
 
     fn open_any(&self, path: &RelPath) -> Result<Handle, Error> {
@@ -328,7 +364,8 @@ impl<'a> Engine<'a> {
                 make::remove(&spot.folder, &spot.temporary).map_err(doing())?;
                 let parts = (self.blobs, links);
                 make::tree(self.root, &spot.folder, &spot.temporary, &unit.after, parts)?;
-                spot.rename(&spot.temporary, spot.name, Rename::NoReplace).map_err(doing())?;
+                spot.rename(&spot.temporary, spot.name, Rename::NoReplace)
+                    .map_err(doing())?;
             }
             return Ok(());
         }
@@ -382,10 +419,12 @@ impl<'a> Engine<'a> {
         if spot.exists(&spot.aside) {
             if ours {
                 make::remove(&spot.folder, &spot.temporary).map_err(doing())?;
-                spot.rename(spot.name, &spot.temporary, Rename::NoReplace).map_err(doing())?;
+                spot.rename(spot.name, &spot.temporary, Rename::NoReplace)
+                    .map_err(doing())?;
             }
             if ours || here.is_empty() {
-                spot.rename(&spot.aside, spot.name, Rename::NoReplace).map_err(doing())?;
+                spot.rename(&spot.aside, spot.name, Rename::NoReplace)
+                    .map_err(doing())?;
             } else {
                 kept.push(self.keep(spot, &spot.aside, (unit, Clash::Existence))?);
             }
@@ -395,7 +434,8 @@ impl<'a> Engine<'a> {
         if unit.before.is_empty() {
             // A created tree: only what is exactly ours goes.
             if ours && !displaced {
-                spot.rename(spot.name, &spot.temporary, Rename::NoReplace).map_err(doing())?;
+                spot.rename(spot.name, &spot.temporary, Rename::NoReplace)
+                    .map_err(doing())?;
             }
             return self.discard(spot, unit, kept);
         }
@@ -403,10 +443,13 @@ impl<'a> Engine<'a> {
             return Ok(());
         }
         if here.is_empty() {
-            return spot.rename(&spot.temporary, spot.name, Rename::NoReplace).map_err(doing());
+            return spot
+                .rename(&spot.temporary, spot.name, Rename::NoReplace)
+                .map_err(doing());
         }
         if ours {
-            spot.rename(&spot.temporary, spot.name, Rename::Exchange).map_err(doing())?;
+            spot.rename(&spot.temporary, spot.name, Rename::Exchange)
+                .map_err(doing())?;
             return self.discard(spot, unit, kept);
         }
         if same_tree(&unit.before, &here) {
@@ -461,7 +504,9 @@ impl<'a> Engine<'a> {
             .iter()
             .map(|unit| {
                 let (folder, name) = self.root.parent(&unit.path).ok()?;
-                sys::stat_at(&folder, name).ok().map(|stat| Identity::of(&stat))
+                sys::stat_at(&folder, name)
+                    .ok()
+                    .map(|stat| Identity::of(&stat))
             })
             .collect()
     }
@@ -473,7 +518,18 @@ fn is_part(whole: &[Item], found: &[Item], blobs: Blobs<'_>) -> bool {
         whole.iter().any(|item| {
             item.sub == one.sub
                 && match (&item.node, &one.node) {
-                    (Node::File { digest, size, place }, Node::File { size: have, digest: got, .. }) => {
+                    (
+                        Node::File {
+                            digest,
+                            size,
+                            place,
+                        },
+                        Node::File {
+                            size: have,
+                            digest: got,
+                            ..
+                        },
+                    ) => {
                         have <= size
                             && blobs.read(digest, *size, place).is_ok_and(|bytes| {
                                 let have = usize::try_from(*have).unwrap_or(usize::MAX);
@@ -514,8 +570,9 @@ fn find_links(
             if let Ok(inner) = sys::open_dir(folder, &name) {
                 find_links(&inner, &path.with(&name), wanted, links)?;
             }
-        } else if let Some(one) =
-            wanted.iter().find(|one| (one.dev, one.ino) == (identity.dev, identity.ino))
+        } else if let Some(one) = wanted
+            .iter()
+            .find(|one| (one.dev, one.ino) == (identity.dev, identity.ino))
         {
             links.note(Some(one), path.with(&name));
         }

@@ -45,16 +45,20 @@ impl fmt::Display for ConflictPath {
             Clash::WayChanged => "cannot be reached any more as it was",
         };
         write!(formatter, "`{}` {what}", self.path)?;
-        self.kept
-            .as_ref()
-            .map_or(Ok(()), |kept| write!(formatter, " (the other version is `{kept}`)"))
+        self.kept.as_ref().map_or(Ok(()), |kept| {
+            write!(formatter, " (the other version is `{kept}`)")
+        })
     }
 }
 
 fn listed(paths: &[ConflictPath]) -> String {
     let shown: Vec<String> = paths.iter().take(5).map(ToString::to_string).collect();
     let more = paths.len().saturating_sub(shown.len());
-    let tail = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let tail = if more > 0 {
+        format!("; and {more} more")
+    } else {
+        String::new()
+    };
     format!("{}{tail}", shown.join("; "))
 }
 
@@ -255,17 +259,29 @@ impl Error {
         } else if sys::is_forbidden(&source) {
             Self::Forbidden { doing, path }
         } else if sys::is_too_long(&source) {
-            Self::TooLong { path: path.chars().take(120).collect() }
+            Self::TooLong {
+                path: path.chars().take(120).collect(),
+            }
         } else if sys::is_missing(&source) {
             Self::Missing { path }
         } else {
-            Self::Io { doing, path, source }
+            Self::Io {
+                doing,
+                path,
+                source,
+            }
         }
     }
 
     /// A conflict on one path.
     pub(crate) fn conflict(path: impl Into<String>, found: Clash) -> Self {
-        Self::Conflict { paths: vec![ConflictPath { path: path.into(), found, kept: None }] }
+        Self::Conflict {
+            paths: vec![ConflictPath {
+                path: path.into(),
+                found,
+                kept: None,
+            }],
+        }
     }
 }
 

@@ -21,7 +21,9 @@ fn shown(path: &Path) -> String {
 
 /// The folder of a file as a handle, and its name.
 fn split(path: &Path) -> Result<(Handle, Vec<u8>), Error> {
-    let name = path.file_name().ok_or_else(|| Error::BadPath { path: shown(path) })?;
+    let name = path
+        .file_name()
+        .ok_or_else(|| Error::BadPath { path: shown(path) })?;
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
@@ -38,7 +40,10 @@ fn followed(path: &Path) -> Result<PathBuf, Error> {
         match sys::stat_at(&folder, &name) {
             Ok(stat) if stat.kind == Kind::Symlink => {
                 let target = sys::readlink(&folder, &name).map_err(at("read", shown(&path)))?;
-                path = path.parent().unwrap_or(Path::new(".")).join(sys::path_of(&target));
+                path = path
+                    .parent()
+                    .unwrap_or(Path::new("."))
+                    .join(sys::path_of(&target));
             }
             Ok(_) | Err(_) => return Ok(path),
         }
@@ -58,13 +63,23 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
     let stat = sys::stat(&file).map_err(at("read", shown(&path)))?;
     if stat.kind != Kind::File {
         let (found, needed) = ("not a regular file", "a file");
-        return Err(Error::WrongKind { path: shown(&path), found, needed });
+        return Err(Error::WrongKind {
+            path: shown(&path),
+            found,
+            needed,
+        });
     }
     let mut bytes = Vec::new();
     let mut limited = file.into_file().take(max.saturating_add(1));
-    limited.read_to_end(&mut bytes).map_err(at("read", shown(&path)))?;
+    limited
+        .read_to_end(&mut bytes)
+        .map_err(at("read", shown(&path)))?;
     if bytes.len() as u64 > max {
-        return Err(Error::TooLarge { path: shown(&path), size: stat.size, max });
+        return Err(Error::TooLarge {
+            path: shown(&path),
+            size: stat.size,
+            max,
+        });
     }
     Ok(Some(bytes))
 }
@@ -81,7 +96,11 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), 
         && stat.kind != Kind::File
     {
         let (found, needed) = ("not a regular file", "a file");
-        return Err(Error::WrongKind { path: shown(&path), found, needed });
+        return Err(Error::WrongKind {
+            path: shown(&path),
+            found,
+            needed,
+        });
     }
     let temporary = format!(
         ".tagout-{}-{}",
@@ -94,8 +113,8 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), 
     let written = (|| {
         created.duplicate()?.into_file().write_all(bytes)?;
         if let Some(stat) = present {
-            let made = sys::stat(&created)?;
-            if (made.uid, made.gid) != (stat.uid, stat.gid) {
+            let fresh = sys::stat(&created)?;
+            if (fresh.uid, fresh.gid) != (stat.uid, stat.gid) {
                 sys::chown(&created, stat.uid, stat.gid).or_else(forgiven)?;
             }
         }
@@ -113,7 +132,11 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), 
 }
 
 fn forgiven(error: std::io::Error) -> std::io::Result<()> {
-    if sys::is_forbidden(&error) { Ok(()) } else { Err(error) }
+    if sys::is_forbidden(&error) {
+        Ok(())
+    } else {
+        Err(error)
+    }
 }
 
 /// Makes a folder, and those above it, that only its owner can enter.
@@ -175,7 +198,9 @@ fn wait_for(file: &Handle, path: &Path) -> Result<(), Error> {
     let started = Instant::now();
     while !sys::try_lock(file).map_err(at("lock", shown(path)))? {
         if started.elapsed() > Duration::from_millis(LOCK_WAIT_MS_MAX) {
-            return Err(Error::Locked { waited_ms: LOCK_WAIT_MS_MAX });
+            return Err(Error::Locked {
+                waited_ms: LOCK_WAIT_MS_MAX,
+            });
         }
         std::thread::sleep(Duration::from_micros(200));
     }

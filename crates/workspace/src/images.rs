@@ -36,7 +36,9 @@ impl Images {
             return Ok(digest);
         }
         let (name, mut file) = self.temporary()?;
-        let written = file.write_all(bytes).map_err(at("write", "the image store"));
+        let written = file
+            .write_all(bytes)
+            .map_err(at("write", "the image store"));
         self.settle(&name, &file, &digest, written)?;
         Ok(digest)
     }
@@ -113,9 +115,9 @@ impl Images {
     fn open(&self, digest: &Digest) -> Result<File, Error> {
         match sys::open_read(&self.folder, digest.hex().as_bytes()) {
             Ok(handle) => Ok(handle.into_file()),
-            Err(error) if sys::is_missing(&error) => {
-                Err(Error::ImageGone { digest: digest.to_string() })
-            }
+            Err(error) if sys::is_missing(&error) => Err(Error::ImageGone {
+                digest: digest.to_string(),
+            }),
             Err(error) => Err(Error::io("read", "the image store", error)),
         }
     }
@@ -136,7 +138,8 @@ impl Images {
     pub(crate) fn read(&self, digest: &Digest) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         let mut file = self.open(digest)?;
-        file.read_to_end(&mut bytes).map_err(at("read", "the image store"))?;
+        file.read_to_end(&mut bytes)
+            .map_err(at("read", "the image store"))?;
         Self::verified(digest, &Digest::of(&bytes))?;
         Ok(bytes)
     }
@@ -146,7 +149,10 @@ impl Images {
             return Ok(());
         }
         let path = format!("images/{}", wanted.hex());
-        Err(Error::StateDamaged { path, what: "its bytes do not have its digest" })
+        Err(Error::StateDamaged {
+            path,
+            what: "its bytes do not have its digest",
+        })
     }
 
     /// Every image with its size.
@@ -154,7 +160,8 @@ impl Images {
         let mut found = Vec::new();
         for name in sys::names(&self.folder).map_err(at("list", "the image store"))? {
             let text = format!("sha256:{}", String::from_utf8_lossy(&name));
-            if let (Ok(digest), Ok(stat)) = (Digest::parse(&text), sys::stat_at(&self.folder, &name))
+            if let (Ok(digest), Ok(stat)) =
+                (Digest::parse(&text), sys::stat_at(&self.folder, &name))
             {
                 found.push((digest, stat.size));
             }
@@ -218,7 +225,9 @@ fn copy_sparse(from: &File, to: &mut File) -> io::Result<(Digest, u64)> {
         to.seek(SeekFrom::Start(position))?;
         while position < end.min(size) {
             let wanted = usize::try_from(end.min(size) - position).unwrap_or(usize::MAX);
-            let part = buffer.get_mut(..wanted.min(CHUNK_BYTES)).unwrap_or_default();
+            let part = buffer
+                .get_mut(..wanted.min(CHUNK_BYTES))
+                .unwrap_or_default();
             let count = reader.read(part)?;
             if count == 0 {
                 // Someone cut the file short: what is left of it is its content.
@@ -238,7 +247,9 @@ fn copy_sparse(from: &File, to: &mut File) -> io::Result<(Digest, u64)> {
 fn hash_zeros(hasher: &mut Sha256, mut count: u64) {
     const ZEROS: [u8; 4096] = [0; 4096];
     while count > 0 {
-        let part = usize::try_from(count).unwrap_or(usize::MAX).min(ZEROS.len());
+        let part = usize::try_from(count)
+            .unwrap_or(usize::MAX)
+            .min(ZEROS.len());
         hasher.update(ZEROS.get(..part).unwrap_or_default());
         count -= part as u64;
     }

@@ -49,7 +49,10 @@ pub(crate) fn node(
             Err(error) => return Err(error),
         }
     }
-    Err(Error::conflict(path.to_string(), crate::error::Clash::Changed))
+    Err(Error::conflict(
+        path.to_string(),
+        crate::error::Clash::Changed,
+    ))
 }
 
 fn once(
@@ -59,7 +62,12 @@ fn once(
     (stat, keep): (&Stat, Keep<'_>),
 ) -> Result<Option<Item>, Error> {
     let shown = || path.to_string();
-    let special = |kind| Err(Error::Special { path: shown(), kind });
+    let special = |kind| {
+        Err(Error::Special {
+            path: shown(),
+            kind,
+        })
+    };
     let (node, xattrs) = match stat.kind {
         Kind::Fifo => return special("named pipe"),
         Kind::Socket => return special("socket"),
@@ -93,7 +101,12 @@ fn once(
         xattrs,
     };
     let identity = Some(Identity::of(stat));
-    Ok(Some(Item { sub: RelPath::root(), node, meta, identity }))
+    Ok(Some(Item {
+        sub: RelPath::root(),
+        node,
+        meta,
+        identity,
+    }))
 }
 
 /// The content of an open file, or `None` when it changed while it was read.
@@ -108,30 +121,51 @@ fn content(
     let node = if stat.size <= IMAGE_INLINE_BYTES_MAX {
         let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0) + 1);
         let limit = IMAGE_INLINE_BYTES_MAX + 1;
-        (&mut file).take(limit).read_to_end(&mut bytes).map_err(at("read", shown()))?;
+        (&mut file)
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(at("read", shown()))?;
         let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
         let place = match keep {
             Keep::Nothing => Place::Nowhere,
             Keep::Images { .. } => Place::Memory(Arc::from(bytes)),
         };
-        Node::File { digest, size, place }
+        Node::File {
+            digest,
+            size,
+            place,
+        }
     } else {
         match keep {
             Keep::Nothing => {
                 let (digest, size) = hash_file(&file).map_err(at("read", shown()))?;
-                Node::File { digest, size, place: Place::Nowhere }
+                Node::File {
+                    digest,
+                    size,
+                    place: Place::Nowhere,
+                }
             }
             Keep::Images { max, .. } if stat.size > max => {
-                return Err(Error::TooLarge { path: shown(), size: stat.size, max });
+                return Err(Error::TooLarge {
+                    path: shown(),
+                    size: stat.size,
+                    max,
+                });
             }
             Keep::Images { images, .. } => {
                 let (digest, size) = images.put_file(&file)?;
-                Node::File { digest, size, place: Place::Stored }
+                Node::File {
+                    digest,
+                    size,
+                    place: Place::Stored,
+                }
             }
         }
     };
     let after = sys::stat(&file).map_err(at("look at", shown()))?;
-    Ok(Identity::of(&after).same_file(&Identity::of(stat)).then_some(node))
+    Ok(Identity::of(&after)
+        .same_file(&Identity::of(stat))
+        .then_some(node))
 }
 
 /// The tree under a name of a folder, in path order; empty when nothing is there.
@@ -149,7 +183,8 @@ pub(crate) fn tree(
     let is_dir = top.node.is_dir();
     let mut found = vec![top];
     if is_dir {
-        let handle = sys::open_dir(folder, name).map_err(at("open the folder", path.to_string()))?;
+        let handle =
+            sys::open_dir(folder, name).map_err(at("open the folder", path.to_string()))?;
         below(&handle, &RelPath::root(), path, (keep, &mut found))?;
     }
     Ok(found)
@@ -162,7 +197,10 @@ fn below(
     (keep, found): (Keep<'_>, &mut Tree),
 ) -> Result<(), Error> {
     if sub.segments().count() > TREE_DEPTH_MAX {
-        return Err(Error::TooMany { what: "nested folders", max: TREE_DEPTH_MAX });
+        return Err(Error::TooMany {
+            what: "nested folders",
+            max: TREE_DEPTH_MAX,
+        });
     }
     let mut names = sys::names(folder).map_err(at("list", path.to_string()))?;
     names.sort();
@@ -173,7 +211,10 @@ fn below(
         };
         item.sub = sub.with(&name);
         if found.len() >= TRANSACTION_PATHS_MAX {
-            return Err(Error::TooMany { what: "paths", max: TRANSACTION_PATHS_MAX });
+            return Err(Error::TooMany {
+                what: "paths",
+                max: TRANSACTION_PATHS_MAX,
+            });
         }
         let is_dir = item.node.is_dir();
         found.push(item);

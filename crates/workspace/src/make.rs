@@ -25,10 +25,12 @@ impl Blobs<'_> {
     fn inline(&self, start: u64, size: u64) -> Result<&[u8], Error> {
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         let size = usize::try_from(size).unwrap_or(usize::MAX);
-        self.inline.get(start..start.saturating_add(size)).ok_or_else(|| Error::StateDamaged {
-            path: "journal".to_owned(),
-            what: "a record names bytes that it does not hold",
-        })
+        self.inline
+            .get(start..start.saturating_add(size))
+            .ok_or_else(|| Error::StateDamaged {
+                path: "journal".to_owned(),
+                what: "a record names bytes that it does not hold",
+            })
     }
 
     /// The bytes of a file image.
@@ -43,9 +45,7 @@ impl Blobs<'_> {
     fn write(&self, to: &mut File, digest: &Digest, size: u64, place: &Place) -> Result<(), Error> {
         let doing = || at("write", "a file");
         match place {
-            Place::Inline { start } => {
-                to.write_all(self.inline(*start, size)?).map_err(doing())
-            }
+            Place::Inline { start } => to.write_all(self.inline(*start, size)?).map_err(doing()),
             Place::Memory(bytes) => to.write_all(bytes).map_err(doing()),
             Place::Stored | Place::Nowhere => self.images.copy_to(digest, to),
         }
@@ -108,7 +108,10 @@ fn beneath<'a>(top: &Handle, sub: &'a RelPath) -> Result<(Handle, &'a [u8]), Err
     let folder = sub.parent().unwrap_or_default();
     let name = sub.name().unwrap_or_default();
     let opened = sys::open_dir(top, folder.as_bytes());
-    Ok((opened.map_err(at("open the folder", folder.to_string()))?, name))
+    Ok((
+        opened.map_err(at("open the folder", folder.to_string()))?,
+        name,
+    ))
 }
 
 fn shown(name: &[u8]) -> String {
@@ -126,7 +129,11 @@ fn node(
         Node::Dir => sys::mkdir(folder, name, 0o700).map_err(at("make the folder", shown(name))),
         Node::Symlink { target } => link_node(folder, name, target, &item.meta)
             .map_err(at("make the symbolic link", shown(name))),
-        Node::File { digest, size, place } => {
+        Node::File {
+            digest,
+            size,
+            place,
+        } => {
             if linked(root, folder, name, (item, links)) {
                 return Ok(());
             }
@@ -146,19 +153,24 @@ fn link_node(folder: &Handle, name: &[u8], target: &[u8], meta: &Meta) -> std::i
             allowed(sys::chown_at(folder, name, owner))?;
         }
     }
-    meta.mtime.map_or(Ok(()), |mtime| sys::set_mtime_at(folder, name, mtime))
+    meta.mtime
+        .map_or(Ok(()), |mtime| sys::set_mtime_at(folder, name, mtime))
 }
 
 /// Makes the name a second name of a file that it shared its content with before, if that still holds.
 fn linked(root: &Root, folder: &Handle, name: &[u8], (item, links): (&Item, &Links)) -> bool {
-    let Some(other) = item.identity.as_ref().and_then(|identity| links.find(identity)) else {
+    let Some(other) = item
+        .identity
+        .as_ref()
+        .and_then(|identity| links.find(identity))
+    else {
         return false;
     };
     let Ok((parent, last)) = root.parent(other) else {
         return false;
     };
-    let same = crate::look::node(&parent, last, other, crate::look::Keep::Nothing)
-        .is_ok_and(|found| {
+    let same =
+        crate::look::node(&parent, last, other, crate::look::Keep::Nothing).is_ok_and(|found| {
             found.is_some_and(|found| {
                 found.node.same(&item.node) && item.meta.satisfied_by(&found.meta)
             })
@@ -182,7 +194,8 @@ pub(crate) fn finish(file: &Handle, meta: &Meta) -> std::io::Result<()> {
     if sys::stat(file)?.mode != meta.mode {
         sys::chmod(file, meta.mode)?;
     }
-    meta.mtime.map_or(Ok(()), |mtime| sys::set_mtime(file, mtime))
+    meta.mtime
+        .map_or(Ok(()), |mtime| sys::set_mtime(file, mtime))
 }
 
 /// Only a privileged user can give files away; for the others the owner stays who they are.
@@ -261,7 +274,10 @@ pub(crate) fn remove_listed(folder: &Handle, name: &[u8], items: &[Item]) -> std
         Err(error) if sys::is_missing(&error) => return Ok(true),
         Err(error) => return Err(error),
     };
-    for item in items.iter().filter(|item| item.node.is_dir() && item.meta.mode & 0o300 != 0o300) {
+    for item in items
+        .iter()
+        .filter(|item| item.node.is_dir() && item.meta.mode & 0o300 != 0o300)
+    {
         let opened = sys::open_dir(&handle, item.sub.as_bytes())?;
         allowed(sys::chmod(&opened, 0o700))?;
     }

@@ -55,9 +55,14 @@ impl Node {
     /// Whether two nodes are the same thing with the same content, wherever the bytes lie.
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::File { digest: a, size: n, .. }, Self::File { digest: b, size: m, .. }) => {
-                a == b && n == m
-            }
+            (
+                Self::File {
+                    digest: a, size: n, ..
+                },
+                Self::File {
+                    digest: b, size: m, ..
+                },
+            ) => a == b && n == m,
             (Self::Symlink { target: a }, Self::Symlink { target: b }) => a == b,
             (Self::Dir, Self::Dir) => true,
             (Self::File { .. } | Self::Symlink { .. } | Self::Dir, _) => false,

@@ -30,10 +30,10 @@ pub type LeaseProbe = fn(&std::fs::File) -> io::Result<bool>;
 
 impl WriterProbe {
     /// Whether someone may write this open file.
-    pub(crate) fn held(&self, file: &sys::Handle) -> io::Result<bool> {
+    pub(crate) fn held(self, file: &sys::Handle) -> io::Result<bool> {
         match self {
             Self::Processes => sys::written_by_someone(file),
-            Self::Lease(probe) => sys::ask_lease(file, *probe),
+            Self::Lease(probe) => sys::ask_lease(file, probe),
         }
     }
 }

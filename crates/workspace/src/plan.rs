@@ -20,8 +20,14 @@ pub(crate) fn units(before: &Nodes, wants: &Nodes) -> Vec<Unit> {
             .filter(|unit| !unit.in_place)
             .and_then(|unit| path.beneath(&unit.path).map(|sub| (unit, sub)));
         if let Some((unit, sub)) = inside {
-            unit.before.extend(was.map(|item| Item { sub: sub.clone(), ..item.clone() }));
-            unit.after.extend(want.map(|item| Item { sub, ..item.clone() }));
+            unit.before.extend(was.map(|item| Item {
+                sub: sub.clone(),
+                ..item.clone()
+            }));
+            unit.after.extend(want.map(|item| Item {
+                sub,
+                ..item.clone()
+            }));
             continue;
         }
         if unchanged(was, want) {

@@ -69,9 +69,17 @@ impl Workspace {
             // After a power loss the ledger may have lost what it had been told.
             if (!confirmed || rebooted) && !alive {
                 let aborted = frame.aborted;
-                let outcome = if aborted { Outcome::Aborted } else { Outcome::Committed };
+                let outcome = if aborted {
+                    Outcome::Aborted
+                } else {
+                    Outcome::Committed
+                };
                 let (execution, closing) = (frame.record.execution, frame.record.closing);
-                recovery.settled.push(Settled { execution, outcome, closing });
+                recovery.settled.push(Settled {
+                    execution,
+                    outcome,
+                    closing,
+                });
             }
         }
         recovery.checkpoint_due |= rebooted;
@@ -132,14 +140,18 @@ impl Workspace {
         recovery.repaired += frame.record.units.len();
         let number = segment.number;
         if frame.aborted {
-            recovery.conflicts.extend(self.engine(number, frame).undo()?);
+            recovery
+                .conflicts
+                .extend(self.engine(number, frame).undo()?);
             self.mark(segment, frame, Vec::new());
             return Ok(());
         }
         let engine = self.engine(number, frame);
         match engine.resume() {
             Ok(()) => {
-                recovery.conflicts.extend(self.finish(segment, frame, &engine));
+                recovery
+                    .conflicts
+                    .extend(self.finish(segment, frame, &engine));
                 Ok(())
             }
             Err(reason) => {

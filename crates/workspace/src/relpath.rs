@@ -26,9 +26,13 @@ impl RelPath {
     pub fn new(bytes: &[u8]) -> Result<Self, Error> {
         let shown = || String::from_utf8_lossy(bytes).into_owned();
         if bytes.len() > PATH_BYTES_MAX {
-            return Err(Error::TooLong { path: shown().chars().take(120).collect() });
+            return Err(Error::TooLong {
+                path: shown().chars().take(120).collect(),
+            });
         }
-        let climbs = bytes.split(|byte| *byte == b'/').any(|segment| segment == b"..");
+        let climbs = bytes
+            .split(|byte| *byte == b'/')
+            .any(|segment| segment == b"..");
         if bytes.contains(&0) || bytes.first() == Some(&b'/') || climbs {
             return Err(Error::BadPath { path: shown() });
         }
@@ -51,7 +55,9 @@ impl RelPath {
 
     /// The segments, outermost first.
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
-        self.0.split(|byte| *byte == b'/').filter(|segment| !segment.is_empty())
+        self.0
+            .split(|byte| *byte == b'/')
+            .filter(|segment| !segment.is_empty())
     }
 
     /// The folder that holds this path; `None` for the root.
@@ -104,7 +110,9 @@ impl RelPath {
         std::str::from_utf8(&self.0)
             .ok()
             .and_then(|text| WorkspacePath::new(text).ok())
-            .ok_or_else(|| Error::NotUtf8 { path: self.to_string() })
+            .ok_or_else(|| Error::NotUtf8 {
+                path: self.to_string(),
+            })
     }
 }
 

@@ -80,11 +80,18 @@ impl Workspace {
     fn chains<'a>(&'a self, frames: &'a [Frame], done: &[Done]) -> Chains<'a> {
         let mut chains = Chains::new();
         for frame in frames {
-            let blobs = Blobs { inline: &frame.inline, images: &self.state.images };
+            let blobs = Blobs {
+                inline: &frame.inline,
+                images: &self.state.images,
+            };
             let installed = segment_done(done, frame).map(|one| one.installed.as_slice());
             for (index, unit) in frame.record.units.iter().enumerate() {
-                let mut subs: Vec<&RelPath> =
-                    unit.before.iter().chain(&unit.after).map(|item| &item.sub).collect();
+                let mut subs: Vec<&RelPath> = unit
+                    .before
+                    .iter()
+                    .chain(&unit.after)
+                    .map(|item| &item.sub)
+                    .collect();
                 subs.sort();
                 subs.dedup();
                 for sub in subs {
@@ -92,14 +99,24 @@ impl Workspace {
                     let pick = |items: &'a [Item]| items.iter().find(|item| item.sub == *sub);
                     let before = pick(&unit.before);
                     let identity = before.and_then(|item| item.identity);
-                    let was = || Known { item: before, blobs, ours: false, identity };
+                    let was = || Known {
+                        item: before,
+                        blobs,
+                        ours: false,
+                        identity,
+                    };
                     if chain.is_empty() {
                         chain.push(was());
                     }
                     let identity = installed
                         .filter(|_| sub.is_root())
                         .and_then(|all| all.get(index).copied().flatten());
-                    chain.push(Known { item: pick(&unit.after), blobs, ours: true, identity });
+                    chain.push(Known {
+                        item: pick(&unit.after),
+                        blobs,
+                        ours: true,
+                        identity,
+                    });
                     if frame.aborted {
                         chain.push(was());
                     }
@@ -131,31 +148,20 @@ impl Workspace {
                     unit.before.iter().chain(&unit.after).any(|item| {
                         item.sub == one.sub
                             && (item.node.same(&one.node)
-                                || self.torn_at(&spot.folder, name, (item, one, engine.blobs)))
+                                || torn_at(&spot.folder, name, (item, one, engine.blobs)))
                     })
                 });
                 let doing = || at("clean up after", unit.path.to_string());
                 if known {
                     make::remove(&spot.folder, name).map_err(doing())?;
                 } else {
-                    recovery.conflicts.push(engine.keep_beside(&spot, name, unit)?);
+                    recovery
+                        .conflicts
+                        .push(engine.keep_beside(&spot, name, unit)?);
                 }
             }
         }
         Ok(())
-    }
-
-    fn torn_at(
-        &self,
-        folder: &sys::Handle,
-        name: &[u8],
-        (item, found, blobs): (&Item, &Item, Blobs<'_>),
-    ) -> bool {
-        let Ok(top) = RelPath::new(name) else {
-            return false;
-        };
-        let path = top.join(&found.sub);
-        read_file(folder, &path).is_some_and(|bytes| torn(&item.node, &bytes, blobs))
     }
 
     fn find(&self, path: &RelPath, chain: &[Known<'_>], leftover: bool) -> Result<Finding, Error> {
@@ -176,7 +182,11 @@ impl Workspace {
                 !matches!(self.root.stat(&above), Ok(Some(stat)) if stat.kind == sys::Kind::Dir)
             });
             let known = chain.iter().any(|known| known.item.is_none());
-            return Ok(if known || leftover || way { Finding::Repair } else { Finding::Foreign });
+            return Ok(if known || leftover || way {
+                Finding::Repair
+            } else {
+                Finding::Foreign
+            });
         };
         let seen = earlier.iter().any(|known| {
             is(known.item, Some(&actual)) && identified(known, last, actual.identity.as_ref())
@@ -193,12 +203,19 @@ impl Workspace {
                 .any(|(item, blobs)| torn(&item.node, &bytes, blobs))
         });
         // Attributes that were not written back: the content is ours, the rest is an earlier state's.
-        let half = chain.iter().any(|known| {
-            known.item.is_some_and(|item| item.node.same(&actual.node))
-        }) && chain.iter().any(|known| {
-            known.item.is_some_and(|item| item.meta.satisfied_by(&actual.meta))
-        });
-        Ok(if torn_piece || half { Finding::Repair } else { Finding::Foreign })
+        let half = chain
+            .iter()
+            .any(|known| known.item.is_some_and(|item| item.node.same(&actual.node)))
+            && chain.iter().any(|known| {
+                known
+                    .item
+                    .is_some_and(|item| item.meta.satisfied_by(&actual.meta))
+            });
+        Ok(if torn_piece || half {
+            Finding::Repair
+        } else {
+            Finding::Foreign
+        })
     }
 
     /// Makes room for what shall stand under a path.
@@ -218,11 +235,19 @@ impl Workspace {
         if wanted.is_some_and(|item| item.node.is_dir() == is_dir) {
             return Ok(());
         }
-        let removed = if is_dir { sys::rmdir(&folder, name) } else { sys::unlink(&folder, name) };
+        let removed = if is_dir {
+            sys::rmdir(&folder, name)
+        } else {
+            sys::unlink(&folder, name)
+        };
         match removed {
             Err(error) if sys::is_not_empty(&error) => {
                 let (path, found) = (path.to_string(), Clash::FolderGrew);
-                recovery.conflicts.push(ConflictPath { path, found, kept: None });
+                recovery.conflicts.push(ConflictPath {
+                    path,
+                    found,
+                    kept: None,
+                });
                 Ok(())
             }
             Err(error) => Err(Error::io("remove", path.to_string(), error)),
@@ -250,11 +275,32 @@ impl Workspace {
         }
         let temporary = b".tagout-replay";
         make::remove(&folder, temporary).map_err(doing())?;
-        let top = Item { sub: RelPath::root(), ..item.clone() };
+        let top = Item {
+            sub: RelPath::root(),
+            ..item.clone()
+        };
         let parts = (blobs, &Links::default());
-        make::tree(&self.root, &folder, temporary, std::slice::from_ref(&top), parts)?;
+        make::tree(
+            &self.root,
+            &folder,
+            temporary,
+            std::slice::from_ref(&top),
+            parts,
+        )?;
         sys::rename((&folder, temporary), (&folder, name), Rename::Replace).map_err(doing())
     }
+}
+
+fn torn_at(
+    folder: &sys::Handle,
+    name: &[u8],
+    (item, found, blobs): (&Item, &Item, Blobs<'_>),
+) -> bool {
+    let Ok(top) = RelPath::new(name) else {
+        return false;
+    };
+    let path = top.join(&found.sub);
+    read_file(folder, &path).is_some_and(|bytes| torn(&item.node, &bytes, blobs))
 }
 
 fn is(known: Option<&Item>, actual: Option<&Item>) -> bool {
@@ -298,15 +344,21 @@ const SECTOR_BYTES: usize = 512;
 /// Whether bytes are what an unfinished write-back leaves of a file: nothing longer, and every sector
 /// either written or still empty.
 pub(crate) fn torn(node: &Node, found: &[u8], blobs: Blobs<'_>) -> bool {
-    let Node::File { digest, size, place } = node else {
+    let Node::File {
+        digest,
+        size,
+        place,
+    } = node
+    else {
         return false;
     };
     if found.len() as u64 > *size {
         return false;
     }
     blobs.read(digest, *size, place).is_ok_and(|whole| {
-        found.chunks(SECTOR_BYTES).zip(whole.chunks(SECTOR_BYTES)).all(|(found, whole)| {
-            whole.starts_with(found) || found.iter().all(|byte| *byte == 0)
-        })
+        found
+            .chunks(SECTOR_BYTES)
+            .zip(whole.chunks(SECTOR_BYTES))
+            .all(|(found, whole)| whole.starts_with(found) || found.iter().all(|byte| *byte == 0))
     })
 }

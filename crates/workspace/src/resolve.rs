@@ -63,7 +63,14 @@ impl Workspace {
         let path = RelPath::from(raw);
         let todo = path.segments().map(<[u8]>::to_vec).collect();
         let asked = raw.to_string();
-        Walk { workspace: self, asked, done: Vec::new(), todo, hops: 0 }.run(follow)
+        Walk {
+            workspace: self,
+            asked,
+            done: Vec::new(),
+            todo,
+            hops: 0,
+        }
+        .run(follow)
     }
 
     /// Whether names in the workspace that differ only in case are the same name.
@@ -95,7 +102,9 @@ impl Workspace {
 
 impl Walk<'_> {
     fn outside<T>(&self) -> Result<T, Error> {
-        Err(Error::Outside { path: self.asked.clone() })
+        Err(Error::Outside {
+            path: self.asked.clone(),
+        })
     }
 
     fn here(&self) -> RelPath {
@@ -146,12 +155,20 @@ impl Walk<'_> {
             }
             if !last && kind != ResolvedKind::Folder {
                 let (found, needed) = ("a file on the way", "a folder");
-                return Err(Error::WrongKind { path: self.asked.clone(), found, needed });
+                return Err(Error::WrongKind {
+                    path: self.asked.clone(),
+                    found,
+                    needed,
+                });
             }
             self.done.push(name);
         }
         let path = self.here().to_workspace()?;
-        Ok(Resolved { path, kind, via_symlink: self.hops > 0 })
+        Ok(Resolved {
+            path,
+            kind,
+            via_symlink: self.hops > 0,
+        })
     }
 
     fn folder(&self) -> Result<Handle, Error> {
@@ -162,14 +179,17 @@ impl Walk<'_> {
     fn hop(&mut self, folder: &Handle, name: &[u8]) -> Result<(), Error> {
         self.hops += 1;
         if self.hops > SYMLINK_HOPS_MAX {
-            return Err(Error::Loop { path: self.asked.clone() });
+            return Err(Error::Loop {
+                path: self.asked.clone(),
+            });
         }
-        let target = sys::readlink(folder, name).map_err(at("read the link", self.asked.clone()))?;
+        let target =
+            sys::readlink(folder, name).map_err(at("read the link", self.asked.clone()))?;
         let relative = if target.first() == Some(&b'/') {
             let root = sys::bytes_of(self.workspace.root.path());
-            let rest = target.strip_prefix(root).filter(|rest| {
-                rest.is_empty() || rest.first() == Some(&b'/') || root == b"/"
-            });
+            let rest = target
+                .strip_prefix(root)
+                .filter(|rest| rest.is_empty() || rest.first() == Some(&b'/') || root == b"/");
             let Some(rest) = rest else {
                 return self.outside();
             };

@@ -31,10 +31,7 @@ impl Workspace {
     ///
     /// `ledger` has to make the ledger durable: behind a checkpoint, nobody hands closing events back.
     /// While a commit is not confirmed, the checkpoint waits for another time.
-    pub fn checkpoint(
-        &self,
-        ledger: impl FnOnce() -> std::io::Result<()>,
-    ) -> Result<bool, Error> {
+    pub fn checkpoint(&self, ledger: impl FnOnce() -> std::io::Result<()>) -> Result<bool, Error> {
         let _lock = self.state.lock()?;
         let mut segment = self.state.journal.active()?;
         if !is_settled(self, segment.length(), &segment.done()?) {
@@ -46,7 +43,8 @@ impl Workspace {
         }
         let done = segment.done()?;
         let confirmed = frames.iter().all(|frame| {
-            done.iter().any(|one| one.offset == frame.offset && one.confirmed)
+            done.iter()
+                .any(|one| one.offset == frame.offset && one.confirmed)
         });
         if !confirmed {
             return Ok(false);
@@ -101,7 +99,13 @@ impl Workspace {
         let journal = &self.state.journal;
         let numbers = journal.numbers()?;
         let mut pruned = Pruned::default();
-        let mut total = self.state.images.list()?.iter().map(|(_, size)| size).sum::<u64>();
+        let mut total = self
+            .state
+            .images
+            .list()?
+            .iter()
+            .map(|(_, size)| size)
+            .sum::<u64>();
         for number in &numbers {
             total += journal.size(*number)?;
         }
@@ -132,10 +136,15 @@ impl Workspace {
     }
 
     fn image_bytes(&self, frames: &[Frame]) -> u64 {
-        let mine: BTreeSet<Digest> =
-            frames.iter().flat_map(|frame| frame.record.stored()).collect();
+        let mine: BTreeSet<Digest> = frames
+            .iter()
+            .flat_map(|frame| frame.record.stored())
+            .collect();
         let all = self.state.images.list().unwrap_or_default();
-        all.iter().filter(|(digest, _)| mine.contains(digest)).map(|(_, size)| size).sum()
+        all.iter()
+            .filter(|(digest, _)| mine.contains(digest))
+            .map(|(_, size)| size)
+            .sum()
     }
 
     /// The newest committed record of a call that is still kept.
@@ -152,7 +161,9 @@ impl Workspace {
                 return Ok(frame);
             }
         }
-        Err(Error::Unknown { execution: execution.to_string() })
+        Err(Error::Unknown {
+            execution: execution.to_string(),
+        })
     }
 
     /// The bytes of a file before or after a kept transaction, by their digest.
@@ -162,11 +173,21 @@ impl Workspace {
         }
         for number in self.state.journal.numbers()?.into_iter().rev() {
             for frame in self.state.journal.kept(number)? {
-                let blobs =
-                    crate::make::Blobs { inline: &frame.inline, images: &self.state.images };
-                let items = frame.record.units.iter().flat_map(|unit| unit.before.iter().chain(&unit.after));
+                let blobs = crate::make::Blobs {
+                    inline: &frame.inline,
+                    images: &self.state.images,
+                };
+                let items = frame
+                    .record
+                    .units
+                    .iter()
+                    .flat_map(|unit| unit.before.iter().chain(&unit.after));
                 for item in items {
-                    if let Node::File { digest: found, size, place } = &item.node
+                    if let Node::File {
+                        digest: found,
+                        size,
+                        place,
+                    } = &item.node
                         && found == digest
                     {
                         return blobs.read(digest, *size, place);
@@ -174,6 +195,8 @@ impl Workspace {
                 }
             }
         }
-        Err(Error::ImageGone { digest: digest.to_string() })
+        Err(Error::ImageGone {
+            digest: digest.to_string(),
+        })
     }
 }

@@ -33,7 +33,9 @@ impl Root {
     /// The folder that holds a path, and the path's last name.
     pub(crate) fn parent<'a>(&self, path: &'a RelPath) -> Result<(Handle, &'a [u8]), Error> {
         let (Some(folder), Some(name)) = (path.parent(), path.name()) else {
-            return Err(Error::BadPath { path: path.to_string() });
+            return Err(Error::BadPath {
+                path: path.to_string(),
+            });
         };
         Ok((self.dir(&folder)?, name))
     }
@@ -46,7 +48,9 @@ impl Root {
     /// What stands under a path; `None` when nothing does.
     pub(crate) fn stat(&self, path: &RelPath) -> Result<Option<Stat>, Error> {
         if path.is_root() {
-            return sys::stat(&self.handle).map(Some).map_err(at("look at", path.to_string()));
+            return sys::stat(&self.handle)
+                .map(Some)
+                .map_err(at("look at", path.to_string()));
         }
         let (folder, name) = match self.parent(path) {
             Ok(found) => found,

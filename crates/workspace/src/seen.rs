@@ -63,7 +63,11 @@ impl Workspace {
     /// The notes of a session; they outlive the process.
     pub fn seen(&self, session: &SessionId) -> Result<Seen<'_>, Error> {
         let sessions = self.state.folder(FOLDER)?;
-        let name: String = Digest::of(session.as_str().as_bytes()).hex().chars().take(32).collect();
+        let name: String = Digest::of(session.as_str().as_bytes())
+            .hex()
+            .chars()
+            .take(32)
+            .collect();
         let path = RelPath::new(name.as_bytes())?.with(b"seen");
         let folder = match sys::open_dir(&sessions, path.as_bytes()) {
             Ok(folder) => folder,
@@ -80,7 +84,10 @@ impl Workspace {
             }
             Err(error) => return Err(Error::io("open", FOLDER, error)),
         };
-        Ok(Seen { workspace: self, folder })
+        Ok(Seen {
+            workspace: self,
+            folder,
+        })
     }
 }
 
@@ -113,8 +120,7 @@ impl Seen<'_> {
     fn file_clock(&self) -> Result<FileTime, Error> {
         let doing = || at("write", FOLDER);
         let name = format!(".clock-{}", std::process::id());
-        let file =
-            sys::open_append(&self.folder, name.as_bytes(), 0o600).map_err(doing())?;
+        let file = sys::open_append(&self.folder, name.as_bytes(), 0o600).map_err(doing())?;
         std::io::Write::write_all(&mut file.duplicate().map_err(doing())?.into_file(), b".")
             .map_err(doing())?;
         let now = sys::stat(&file).map_err(doing())?.ctime;
@@ -131,7 +137,10 @@ impl Seen<'_> {
     fn record(&self, path: &RelPath, found: Option<&Item>) -> Result<Option<Digest>, Error> {
         let digest = found.and_then(|item| item.node.digest());
         let content = found.and_then(|item| match &item.node {
-            Node::File { place: Place::Memory(bytes), .. } => Some(bytes.to_vec()),
+            Node::File {
+                place: Place::Memory(bytes),
+                ..
+            } => Some(bytes.to_vec()),
             Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
         });
         let now = self.file_clock()?;
@@ -139,8 +148,16 @@ impl Seen<'_> {
             .and_then(|item| item.identity)
             .filter(|identity| nanos(identity.ctime) + RACY_NANOS < nanos(now));
         let raw = digest.map(|digest| *digest.as_bytes());
-        let note = Note { path: path.clone(), digest: raw, identity, content };
-        let damaged = |_| Error::StateDamaged { path: FOLDER.to_owned(), what: "a note can't be written" };
+        let note = Note {
+            path: path.clone(),
+            digest: raw,
+            identity,
+            content,
+        };
+        let damaged = |_| Error::StateDamaged {
+            path: FOLDER.to_owned(),
+            what: "a note can't be written",
+        };
         let body = postcard::to_stdvec(&note).map_err(damaged)?;
         let mut bytes = Digest::of(&body).as_bytes().to_vec();
         bytes.extend_from_slice(&body);
@@ -167,7 +184,9 @@ impl Seen<'_> {
             Err(error) => return Err(Error::io("read", FOLDER, error)),
         };
         let mut bytes = Vec::new();
-        file.into_file().read_to_end(&mut bytes).map_err(at("read", FOLDER))?;
+        file.into_file()
+            .read_to_end(&mut bytes)
+            .map_err(at("read", FOLDER))?;
         // A torn note is no note: the session then has to read the file again.
         let whole = bytes
             .split_at_checked(32)
@@ -195,14 +214,21 @@ impl Seen<'_> {
             return Ok(Freshness::Fresh);
         }
         let bytes = found.as_ref().and_then(|item| match &item.node {
-            Node::File { place: Place::Memory(bytes), .. } => Some(bytes.to_vec()),
+            Node::File {
+                place: Place::Memory(bytes),
+                ..
+            } => Some(bytes.to_vec()),
             Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
         });
         let difference = note
             .content
             .zip(bytes)
             .and_then(|(old, new)| difference(&old, &new));
-        Ok(Freshness::Changed { expected, actual, difference })
+        Ok(Freshness::Changed {
+            expected,
+            actual,
+            difference,
+        })
     }
 
     /// Forgets a file.
@@ -216,7 +242,10 @@ impl Seen<'_> {
 
 /// The lines between the first and the last difference of two texts, old and new, bounded.
 pub(crate) fn difference(old: &[u8], new: &[u8]) -> Option<String> {
-    let (old, new) = (std::str::from_utf8(old).ok()?, std::str::from_utf8(new).ok()?);
+    let (old, new) = (
+        std::str::from_utf8(old).ok()?,
+        std::str::from_utf8(new).ok()?,
+    );
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let front = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let back = old

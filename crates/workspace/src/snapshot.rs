@@ -36,12 +36,24 @@ impl Workspace {
                 Err(Error::Missing { .. }) => Vec::new(),
                 Err(error) => return Err(error),
             };
-            units.push(Unit { path: path.clone(), before, after: Vec::new(), in_place: false });
+            units.push(Unit {
+                path: path.clone(),
+                before,
+                after: Vec::new(),
+                in_place: false,
+            });
         }
         let (execution, at_ms) = (execution.clone(), now.as_millis());
         let name = owner_name(&execution);
         let (boot, folders, closing) = (self.boot, Vec::new(), Vec::new());
-        let mut record = Record { execution, at_ms, boot, units, folders, closing };
+        let mut record = Record {
+            execution,
+            at_ms,
+            boot,
+            units,
+            folders,
+            closing,
+        };
         let inline = record.gather(&self.state.images)?;
         let (bytes, _) = frame::encode(&record, &inline)?;
         files::write_lazily(&self.state.folder(FOLDER)?, name.as_bytes(), &bytes)
@@ -54,13 +66,17 @@ impl Workspace {
             Err(error) => return Err(Error::io("read", FOLDER, error)),
         };
         let mut bytes = Vec::new();
-        file.into_file().read_to_end(&mut bytes).map_err(at("read", FOLDER))?;
+        file.into_file()
+            .read_to_end(&mut bytes)
+            .map_err(at("read", FOLDER))?;
         Ok(frame::decode(&bytes, 0))
     }
 
     fn snapshot_of(&self, execution: &CallId) -> Result<Frame, Error> {
         self.snapshot_frame(&owner_name(execution))?
-            .ok_or_else(|| Error::Unknown { execution: execution.to_string() })
+            .ok_or_else(|| Error::Unknown {
+                execution: execution.to_string(),
+            })
     }
 
     /// What changed under the paths of a snapshot since it was taken.
@@ -91,11 +107,18 @@ impl Workspace {
         path: &RelPath,
     ) -> Result<Option<Vec<u8>>, Error> {
         let frame = self.snapshot_of(execution)?;
-        let blobs = crate::make::Blobs { inline: &frame.inline, images: &self.state.images };
+        let blobs = crate::make::Blobs {
+            inline: &frame.inline,
+            images: &self.state.images,
+        };
         for unit in &frame.record.units {
             for item in &unit.before {
                 if unit.path.join(&item.sub) == *path
-                    && let crate::node::Node::File { digest, size, place } = &item.node
+                    && let crate::node::Node::File {
+                        digest,
+                        size,
+                        place,
+                    } = &item.node
                 {
                     return blobs.read(digest, *size, place).map(Some);
                 }

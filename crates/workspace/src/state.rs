@@ -15,7 +15,14 @@ use crate::sys::{self, Handle};
 /// The format that this program writes.
 pub const STATE_FORMAT: u32 = 1;
 
-const FOLDERS: [&str; 6] = ["journal", "images", "owners", "claims", "sessions", "snapshots"];
+const FOLDERS: [&str; 6] = [
+    "journal",
+    "images",
+    "owners",
+    "claims",
+    "sessions",
+    "snapshots",
+];
 
 /// The open state folder.
 #[derive(Debug)]
@@ -31,7 +38,11 @@ pub(crate) struct State {
 #[derive(Debug)]
 #[must_use = "the lock is let go when this is dropped"]
 pub(crate) struct Lock(
-    #[expect(dead_code, reason = "held for its file, whose closing releases the lock")] Handle,
+    #[expect(
+        dead_code,
+        reason = "held for its file, whose closing releases the lock"
+    )]
+    Handle,
 );
 
 /// The mark of a living transaction: a locked file with its call's name.
@@ -40,7 +51,10 @@ pub(crate) struct Lock(
 pub(crate) struct Owner {
     folder: Handle,
     name: String,
-    #[expect(dead_code, reason = "held for its file, whose closing releases the lock")]
+    #[expect(
+        dead_code,
+        reason = "held for its file, whose closing releases the lock"
+    )]
     file: Handle,
 }
 
@@ -97,7 +111,13 @@ impl State {
         let images = Images::new(folder("images")?, durable);
         let owners = folder("owners")?;
         let path = path.to_path_buf();
-        Ok(Self { handle, journal, images, owners, path })
+        Ok(Self {
+            handle,
+            journal,
+            images,
+            owners,
+            path,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -115,7 +135,9 @@ impl State {
         let mut pause = Duration::from_micros(50);
         while !sys::try_lock(&file).map_err(at("lock", "lock"))? {
             if started.elapsed() > Duration::from_millis(LOCK_WAIT_MS_MAX) {
-                return Err(Error::Locked { waited_ms: LOCK_WAIT_MS_MAX });
+                return Err(Error::Locked {
+                    waited_ms: LOCK_WAIT_MS_MAX,
+                });
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(2));
@@ -153,18 +175,27 @@ impl State {
     /// Whether any transaction lives at all.
     pub(crate) fn any_alive(&self) -> Result<bool, Error> {
         let names = sys::names(&self.owners).map_err(at("list", "the owners of transactions"))?;
-        Ok(names.iter().any(|name| self.alive(&String::from_utf8_lossy(name))))
+        Ok(names
+            .iter()
+            .any(|name| self.alive(&String::from_utf8_lossy(name))))
     }
 }
 
 /// A file name for a call, whatever its id holds.
 pub(crate) fn owner_name(execution: &CallId) -> String {
-    Digest::of(execution.as_str().as_bytes()).hex().chars().take(32).collect()
+    Digest::of(execution.as_str().as_bytes())
+        .hex()
+        .chars()
+        .take(32)
+        .collect()
 }
 
 fn check_format(handle: &Handle, path: &Path) -> Result<(), Error> {
     let shown = path.join("format").display().to_string();
-    let damaged = || Error::StateDamaged { path: shown.clone(), what: "it does not say its format" };
+    let damaged = || Error::StateDamaged {
+        path: shown.clone(),
+        what: "it does not say its format",
+    };
     let opened = match sys::open_read(handle, b"format") {
         Ok(opened) => opened,
         Err(error) if sys::is_missing(&error) => return Err(damaged()),
@@ -175,14 +206,25 @@ fn check_format(handle: &Handle, path: &Path) -> Result<(), Error> {
     std::io::Read::read_to_string(&mut limited, &mut text).map_err(at("read", shown.clone()))?;
     let number = |key: &str| -> Option<u32> {
         let (_, rest) = text.split_once(&format!("\"{key}\":"))?;
-        let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
+        let digits: String = rest
+            .trim_start()
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
         digits.parse().ok()
     };
-    let (reader, writer) = (number("reader").ok_or_else(damaged)?, number("writer").ok_or_else(damaged)?);
+    let (reader, writer) = (
+        number("reader").ok_or_else(damaged)?,
+        number("writer").ok_or_else(damaged)?,
+    );
     let needed = reader.max(writer);
     if needed > STATE_FORMAT {
         let path = path.display().to_string();
-        return Err(Error::StateNewer { path, needed, known: STATE_FORMAT });
+        return Err(Error::StateNewer {
+            path,
+            needed,
+            known: STATE_FORMAT,
+        });
     }
     Ok(())
 }
@@ -190,7 +232,9 @@ fn check_format(handle: &Handle, path: &Path) -> Result<(), Error> {
 fn refuse_network(handle: &Handle, path: &Path) -> Result<(), Error> {
     let shown = path.display().to_string();
     let number = sys::file_system(handle).map_err(at("look at", shown.clone()))?;
-    network_kind(number).map_or(Ok(()), |kind| Err(Error::StateOnNetwork { path: shown, kind }))
+    network_kind(number).map_or(Ok(()), |kind| {
+        Err(Error::StateOnNetwork { path: shown, kind })
+    })
 }
 
 /// The name of a file system that reaches over a network, or may, by the kernel's number for it.
@@ -210,5 +254,8 @@ pub(crate) fn network_kind(number: u64) -> Option<&'static str> {
         (0x4750_4653, "GPFS, a network file system"),
         (0x6573_5546, "FUSE, which may be a network file system"),
     ];
-    KINDS.iter().find(|(known, _)| *known == number).map(|(_, kind)| *kind)
+    KINDS
+        .iter()
+        .find(|(known, _)| *known == number)
+        .map(|(_, kind)| *kind)
 }

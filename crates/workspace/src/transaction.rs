@@ -33,7 +33,13 @@ pub struct Transaction<'a> {
 
 impl<'a> Transaction<'a> {
     pub(crate) const fn new(workspace: &'a Workspace, execution: CallId, owner: Owner) -> Self {
-        Self { workspace, execution, owner, before: BTreeMap::new(), wants: BTreeMap::new() }
+        Self {
+            workspace,
+            execution,
+            owner,
+            before: BTreeMap::new(),
+            wants: BTreeMap::new(),
+        }
     }
 
     /// The call that it belongs to.
@@ -60,10 +66,15 @@ impl<'a> Transaction<'a> {
             return Ok(());
         }
         if self.before.len() >= TRANSACTION_PATHS_MAX {
-            return Err(Error::TooMany { what: "paths", max: TRANSACTION_PATHS_MAX });
+            return Err(Error::TooMany {
+                what: "paths",
+                max: TRANSACTION_PATHS_MAX,
+            });
         }
         if path.is_root() {
-            return Err(Error::BadPath { path: path.to_string() });
+            return Err(Error::BadPath {
+                path: path.to_string(),
+            });
         }
         let found = self.on_disk(path, self.workspace.keep())?;
         self.before.insert(path.clone(), found);
@@ -76,7 +87,11 @@ impl<'a> Transaction<'a> {
             Err(Error::Missing { .. }) => return Ok(None),
             Err(Error::Conflict { .. }) => {
                 let (found, needed) = ("beneath a file or a symbolic link", "a folder above it");
-                return Err(Error::WrongKind { path: path.to_string(), found, needed });
+                return Err(Error::WrongKind {
+                    path: path.to_string(),
+                    found,
+                    needed,
+                });
             }
             Err(error) => return Err(error),
         };
@@ -142,11 +157,18 @@ impl<'a> Transaction<'a> {
 
     fn wrong(path: &RelPath, item: &Item, needed: &'static str) -> Error {
         let (path, found) = (path.to_string(), item.node.words());
-        Error::WrongKind { path, found, needed }
+        Error::WrongKind {
+            path,
+            found,
+            needed,
+        }
     }
 
     fn new_meta(&self, bits: u32) -> Meta {
-        Meta { mode: bits & !self.workspace.umask, ..Meta::default() }
+        Meta {
+            mode: bits & !self.workspace.umask,
+            ..Meta::default()
+        }
     }
 
     /// Stages folders for everything above a path that does not exist yet.
@@ -172,18 +194,27 @@ impl<'a> Transaction<'a> {
         let size = bytes.len() as u64;
         if size > IMAGE_INLINE_BYTES_MAX {
             let digest = self.workspace.state.images.put_bytes(bytes)?;
-            return Ok(Node::File { digest, size, place: Place::Stored });
+            return Ok(Node::File {
+                digest,
+                size,
+                place: Place::Stored,
+            });
         }
         let place = Place::Memory(Arc::from(bytes));
-        Ok(Node::File { digest: Digest::of(bytes), size, place })
+        Ok(Node::File {
+            digest: Digest::of(bytes),
+            size,
+            place,
+        })
     }
 
     /// Puts a file's content in place; mode, owner and attributes of an existing file stay.
     fn put(&mut self, path: &RelPath, node: Node) -> Result<(), Error> {
         let meta = match self.view(path)? {
-            Some(item) if matches!(item.node, Node::File { .. }) => {
-                Meta { mtime: None, ..item.meta }
-            }
+            Some(item) if matches!(item.node, Node::File { .. }) => Meta {
+                mtime: None,
+                ..item.meta
+            },
             Some(item) => return Err(Self::wrong(path, &item, "a file")),
             None => {
                 self.parents(path)?;
@@ -202,7 +233,14 @@ impl<'a> Transaction<'a> {
     /// Stages a file with the content of an open one, without holding it in memory.
     pub fn write_from(&mut self, path: &RelPath, file: &File) -> Result<(), Error> {
         let (digest, size) = self.workspace.state.images.put_file(file)?;
-        self.put(path, Node::File { digest, size, place: Place::Stored })
+        self.put(
+            path,
+            Node::File {
+                digest,
+                size,
+                place: Place::Stored,
+            },
+        )
     }
 
     /// Stages bytes at the end of a file, which is made if it does not exist.
@@ -218,7 +256,9 @@ impl<'a> Transaction<'a> {
     /// Stages the removal of a file or link.
     pub fn delete(&mut self, path: &RelPath) -> Result<(), Error> {
         match self.view(path)? {
-            None => Err(Error::Missing { path: path.to_string() }),
+            None => Err(Error::Missing {
+                path: path.to_string(),
+            }),
             Some(item) if item.node.is_dir() => Err(Self::wrong(path, &item, "a file or a link")),
             Some(_) => self.want(path, None),
         }
@@ -240,12 +280,18 @@ impl<'a> Transaction<'a> {
     /// Stages the removal of an empty folder.
     pub fn rmdir(&mut self, path: &RelPath) -> Result<(), Error> {
         match self.view(path)? {
-            None => return Err(Error::Missing { path: path.to_string() }),
+            None => {
+                return Err(Error::Missing {
+                    path: path.to_string(),
+                });
+            }
             Some(item) if !item.node.is_dir() => return Err(Self::wrong(path, &item, "a folder")),
             Some(_) => {}
         }
         if !self.list(path)?.is_empty() {
-            return Err(Error::NotEmpty { path: path.to_string() });
+            return Err(Error::NotEmpty {
+                path: path.to_string(),
+            });
         }
         self.want(path, None)
     }
@@ -253,7 +299,9 @@ impl<'a> Transaction<'a> {
     /// Stages the removal of whatever stands under a path, with all that is in it.
     pub fn remove_tree(&mut self, path: &RelPath) -> Result<(), Error> {
         if self.view(path)?.is_none() {
-            return Err(Error::Missing { path: path.to_string() });
+            return Err(Error::Missing {
+                path: path.to_string(),
+            });
         }
         for below in self.tree(path)?.into_iter().rev() {
             self.want(&below, None)?;
@@ -280,12 +328,16 @@ impl<'a> Transaction<'a> {
 
     /// Stages another name for a file, link or folder. A file or link in its place is replaced.
     pub fn rename(&mut self, from: &RelPath, to: &RelPath) -> Result<(), Error> {
-        let moved = self.view(from)?.ok_or_else(|| Error::Missing { path: from.to_string() })?;
+        let moved = self.view(from)?.ok_or_else(|| Error::Missing {
+            path: from.to_string(),
+        })?;
         if to.is_beneath(from) {
             return if to == from {
                 Ok(())
             } else {
-                Err(Error::BadPath { path: to.to_string() })
+                Err(Error::BadPath {
+                    path: to.to_string(),
+                })
             };
         }
         match self.view(to)? {
@@ -314,12 +366,25 @@ impl<'a> Transaction<'a> {
             Some(_) => {}
             None => self.parents(path)?,
         }
-        let meta = Meta { mode: 0o777, ..Meta::default() };
-        self.want(path, Some(wanted(Node::Symlink { target: target.to_vec() }, meta)))
+        let meta = Meta {
+            mode: 0o777,
+            ..Meta::default()
+        };
+        self.want(
+            path,
+            Some(wanted(
+                Node::Symlink {
+                    target: target.to_vec(),
+                },
+                meta,
+            )),
+        )
     }
 
     fn change(&mut self, path: &RelPath, with: impl FnOnce(&mut Meta)) -> Result<(), Error> {
-        let found = self.view(path)?.ok_or_else(|| Error::Missing { path: path.to_string() })?;
+        let found = self.view(path)?.ok_or_else(|| Error::Missing {
+            path: path.to_string(),
+        })?;
         let mut item = wanted(found.node, found.meta);
         with(&mut item.meta);
         self.want(path, Some(item))
@@ -357,10 +422,15 @@ impl<'a> Transaction<'a> {
 
     fn bytes(&self, path: &RelPath, item: &Item) -> Result<Vec<u8>, Error> {
         match &item.node {
-            Node::File { digest, size, place } => {
-                Blobs { inline: &[], images: &self.workspace.state.images }
-                    .read(digest, *size, place)
+            Node::File {
+                digest,
+                size,
+                place,
+            } => Blobs {
+                inline: &[],
+                images: &self.workspace.state.images,
             }
+            .read(digest, *size, place),
             Node::Symlink { .. } | Node::Dir => Err(Self::wrong(path, item, "a file")),
         }
     }
@@ -368,13 +438,17 @@ impl<'a> Transaction<'a> {
     /// The bytes of a file as this transaction sees it. The file then has to be the same at commit if
     /// the transaction changes it.
     pub fn read(&mut self, path: &RelPath) -> Result<Vec<u8>, Error> {
-        let item = self.view(path)?.ok_or_else(|| Error::Missing { path: path.to_string() })?;
+        let item = self.view(path)?.ok_or_else(|| Error::Missing {
+            path: path.to_string(),
+        })?;
         self.bytes(path, &item)
     }
 
     /// Where a link points as this transaction sees it.
     pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, Error> {
-        let item = self.peek(path)?.ok_or_else(|| Error::Missing { path: path.to_string() })?;
+        let item = self.peek(path)?.ok_or_else(|| Error::Missing {
+            path: path.to_string(),
+        })?;
         match item.node {
             Node::Symlink { target } => Ok(target),
             Node::File { .. } | Node::Dir => Err(Self::wrong(path, &item, "a symbolic link")),
@@ -419,7 +493,10 @@ impl<'a> Transaction<'a> {
     /// A path that is not any more as that transaction left it is a conflict, and nothing is staged.
     pub fn revert(&mut self, execution: &CallId) -> Result<(), Error> {
         let frame = self.workspace.committed(execution)?;
-        let blobs = Blobs { inline: &frame.inline, images: &self.workspace.state.images };
+        let blobs = Blobs {
+            inline: &frame.inline,
+            images: &self.workspace.state.images,
+        };
         let mut staged = Vec::new();
         let mut paths = Vec::new();
         for unit in &frame.record.units {
@@ -439,8 +516,15 @@ impl<'a> Transaction<'a> {
                 if !was_there && self.view(&path)?.is_some() {
                     paths.push(conflict(&path));
                 }
-                let mut item = Item { sub: RelPath::root(), ..item.clone() };
-                if let Node::File { digest, size, place } = &mut item.node
+                let mut item = Item {
+                    sub: RelPath::root(),
+                    ..item.clone()
+                };
+                if let Node::File {
+                    digest,
+                    size,
+                    place,
+                } = &mut item.node
                     && matches!(place, Place::Inline { .. })
                 {
                     *place = Place::Memory(Arc::from(blobs.read(digest, *size, place)?));
@@ -459,9 +543,18 @@ impl<'a> Transaction<'a> {
 }
 
 fn conflict(path: &RelPath) -> crate::error::ConflictPath {
-    crate::error::ConflictPath { path: path.to_string(), found: Clash::Changed, kept: None }
+    crate::error::ConflictPath {
+        path: path.to_string(),
+        found: Clash::Changed,
+        kept: None,
+    }
 }
 
 fn wanted(node: Node, meta: Meta) -> Item {
-    Item { sub: RelPath::root(), node, meta, identity: None }
+    Item {
+        sub: RelPath::root(),
+        node,
+        meta,
+        identity: None,
+    }
 }

@@ -36,7 +36,13 @@ impl Workspace {
         let state = State::open(state, &options)?;
         let root = Root::open(root)?;
         let umask = sys::umask().unwrap_or(0o022);
-        Ok(Self { root, state, options, boot: sys::boot_id(), umask })
+        Ok(Self {
+            root,
+            state,
+            options,
+            boot: sys::boot_id(),
+            umask,
+        })
     }
 
     /// The workspace's root as the file system spells it.
@@ -58,17 +64,28 @@ impl Workspace {
     /// The bytes of a file, links not followed.
     pub fn read(&self, path: &RelPath, max: u64) -> Result<Vec<u8>, Error> {
         let shown = || path.to_string();
-        let file = sys::open_read(self.root.handle(), path.as_bytes()).map_err(at("read", shown()))?;
+        let file =
+            sys::open_read(self.root.handle(), path.as_bytes()).map_err(at("read", shown()))?;
         let stat = sys::stat(&file).map_err(at("read", shown()))?;
         if stat.kind != sys::Kind::File {
             let (found, needed) = ("not a regular file", "a file");
-            return Err(Error::WrongKind { path: shown(), found, needed });
+            return Err(Error::WrongKind {
+                path: shown(),
+                found,
+                needed,
+            });
         }
         let mut bytes = Vec::new();
         let mut limited = file.into_file().take(max.saturating_add(1));
-        limited.read_to_end(&mut bytes).map_err(at("read", shown()))?;
+        limited
+            .read_to_end(&mut bytes)
+            .map_err(at("read", shown()))?;
         if bytes.len() as u64 > max {
-            return Err(Error::TooLarge { path: shown(), size: stat.size, max });
+            return Err(Error::TooLarge {
+                path: shown(),
+                size: stat.size,
+                max,
+            });
         }
         Ok(bytes)
     }
@@ -87,6 +104,9 @@ impl Workspace {
     }
 
     pub(crate) const fn keep(&self) -> Keep<'_> {
-        Keep::Images { images: &self.state.images, max: self.options.image_bytes_max }
+        Keep::Images {
+            images: &self.state.images,
+            max: self.options.image_bytes_max,
+        }
     }
 }

@@ -53,7 +53,10 @@ pub(crate) fn applied_line(done: &Done) -> String {
         })
         .collect();
     let (boot, files) = (boot_text(done.boot), files.join(","));
-    sealed(&format!("A {} {} {boot} {} {files}", done.offset, done.end, done.owner))
+    sealed(&format!(
+        "A {} {} {boot} {} {files}",
+        done.offset, done.end, done.owner
+    ))
 }
 
 /// The line that says that the caller has a record's closing events.
@@ -69,7 +72,13 @@ fn identity(text: &str) -> Option<Identity> {
     let seconds = times.next()?.ok()?;
     let nanos = times.next()?.ok()?;
     let mtime = FileTime { seconds, nanos };
-    Some(Identity { dev, ino, size, mtime, ..Identity::default() })
+    Some(Identity {
+        dev,
+        ino,
+        size,
+        mtime,
+        ..Identity::default()
+    })
 }
 
 /// What a companion file says, record by record; lines that are not whole say nothing.
@@ -91,7 +100,14 @@ pub(crate) fn read(text: &str) -> Vec<Done> {
                 let boot = u128::from_str_radix(boot, 16).ok().map(u128::to_be_bytes);
                 let installed = files.split(',').map(identity).collect();
                 let owner = (*owner).to_owned();
-                let done = Done { offset, end, boot, installed, confirmed: false, owner };
+                let done = Done {
+                    offset,
+                    end,
+                    boot,
+                    installed,
+                    confirmed: false,
+                    owner,
+                };
                 found.retain(|one| one.offset != offset);
                 found.push(done);
             }

@@ -35,7 +35,10 @@ pub(crate) struct Frame {
 }
 
 fn damaged(what: &'static str) -> Error {
-    Error::StateDamaged { path: "journal".to_owned(), what }
+    Error::StateDamaged {
+        path: "journal".to_owned(),
+        what,
+    }
 }
 
 fn checksum(lengths: &[u8], header: &[u8], inline: &[u8]) -> [u8; 32] {
@@ -56,7 +59,14 @@ pub(crate) fn encode(record: &Record, inline: &[u8]) -> Result<(Vec<u8>, [u8; 32
     let sum = checksum(&lengths, &header, inline);
     let total = PREFIX_BYTES + header.len() + inline.len() + SLOT_BYTES;
     let mut bytes = Vec::with_capacity(total);
-    for part in [&MAGIC[..], &lengths, &sum, &header, inline, &[0; SLOT_BYTES]] {
+    for part in [
+        &MAGIC[..],
+        &lengths,
+        &sum,
+        &header,
+        inline,
+        &[0; SLOT_BYTES],
+    ] {
         bytes.extend_from_slice(part);
     }
     Ok((bytes, sum))
@@ -101,7 +111,15 @@ pub(crate) fn decode(mut bytes: &[u8], offset: u64) -> Option<Frame> {
     let aborted = slot.starts_with(&abort_mark(&sum));
     let (slot, end) = (offset + slot_at, offset + slot_at + SLOT_BYTES as u64);
     let record = postcard::from_bytes(header).ok()?;
-    Some(Frame { offset, slot, end, checksum: sum, record, inline: inline.to_vec(), aborted })
+    Some(Frame {
+        offset,
+        slot,
+        end,
+        checksum: sum,
+        record,
+        inline: inline.to_vec(),
+        aborted,
+    })
 }
 
 /// The whole frames of a segment, and where the last one ends.
@@ -112,7 +130,10 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<(Vec<Frame>, u64), Error> {
     let mut frames = Vec::new();
     let mut offset = 0;
     loop {
-        let rest = usize::try_from(offset).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+        let rest = usize::try_from(offset)
+            .ok()
+            .and_then(|at| bytes.get(at..))
+            .unwrap_or_default();
         if rest.is_empty() {
             return Ok((frames, offset));
         }

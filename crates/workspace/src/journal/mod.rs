@@ -49,7 +49,13 @@ impl Journal {
         let mut numbers: Vec<u64> = sys::names(&self.folder)
             .map_err(at("list", NAME))?
             .iter()
-            .filter_map(|name| std::str::from_utf8(name).ok()?.strip_suffix(".wal")?.parse().ok())
+            .filter_map(|name| {
+                std::str::from_utf8(name)
+                    .ok()?
+                    .strip_suffix(".wal")?
+                    .parse()
+                    .ok()
+            })
             .collect();
         numbers.sort_unstable();
         Ok(numbers)
@@ -69,7 +75,12 @@ impl Journal {
         let companion = sys::open_append(&self.folder, &name(number, "done"), 0o600);
         let companion = companion.map_err(at("open", NAME))?.into_file();
         let length = sys::stat(&file).map_err(at("look at", NAME))?.size;
-        Ok(Segment { number, file, companion, length })
+        Ok(Segment {
+            number,
+            file,
+            companion,
+            length,
+        })
     }
 
     /// Begins a segment. From here on nobody looks at the ones before when recovering.
@@ -107,7 +118,12 @@ impl Journal {
     }
 
     /// Appends a frame behind the last whole one and makes it durable: the commit point.
-    pub(crate) fn append(&self, segment: &mut Segment, at_end: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn append(
+        &self,
+        segment: &mut Segment,
+        at_end: u64,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
         let file = &mut segment.file;
         if segment.length != at_end {
             file.set_len(at_end).map_err(at("repair", NAME))?;
@@ -156,7 +172,10 @@ impl Segment {
     /// Its whole frames and where they end.
     pub(crate) fn frames(&mut self) -> Result<(Vec<Frame>, u64), Error> {
         let mut bytes = Vec::new();
-        let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.read_to_end(&mut bytes));
+        let read = self
+            .file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| self.file.read_to_end(&mut bytes));
         read.map_err(at("read", NAME))?;
         frame::scan(&bytes)
     }
@@ -173,6 +192,8 @@ impl Segment {
 
     /// Adds a line to the companion; not durable, and never needed.
     pub(crate) fn note(&mut self, line: &str) -> Result<(), Error> {
-        self.companion.write_all(line.as_bytes()).map_err(at("write", NAME))
+        self.companion
+            .write_all(line.as_bytes())
+            .map_err(at("write", NAME))
     }
 }

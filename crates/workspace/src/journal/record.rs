@@ -66,11 +66,16 @@ impl Record {
 
     /// The images in the store that this record needs.
     pub(crate) fn stored(&self) -> impl Iterator<Item = Digest> {
-        self.units.iter().flat_map(|unit| unit.before.iter().chain(&unit.after)).filter_map(|item| {
-            match &item.node {
-                Node::File { digest, place: Place::Stored, .. } => Some(*digest),
+        self.units
+            .iter()
+            .flat_map(|unit| unit.before.iter().chain(&unit.after))
+            .filter_map(|item| match &item.node {
+                Node::File {
+                    digest,
+                    place: Place::Stored,
+                    ..
+                } => Some(*digest),
                 Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
-            }
-        })
+            })
     }
 }

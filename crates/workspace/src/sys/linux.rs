@@ -16,7 +16,7 @@ use super::{FileTime, Kind, Rename, Stat};
 
 /// An open file or folder.
 #[derive(Debug)]
-pub struct Handle(OwnedFd);
+pub(crate) struct Handle(OwnedFd);
 
 impl AsFd for Handle {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -26,12 +26,12 @@ impl AsFd for Handle {
 
 impl Handle {
     /// The same open file as the standard library's type.
-    pub fn into_file(self) -> File {
+    pub(crate) fn into_file(self) -> File {
         File::from(self.0)
     }
 
     /// Another handle on the same open file.
-    pub fn duplicate(&self) -> io::Result<Self> {
+    pub(crate) fn duplicate(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
     }
 }
@@ -41,24 +41,23 @@ fn name(bytes: &[u8]) -> &OsStr {
 }
 
 /// The path of some bytes.
-pub fn path_of(bytes: &[u8]) -> &Path {
+pub(crate) fn path_of(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
 /// The bytes of a path.
-pub fn bytes_of(path: &Path) -> &[u8] {
+pub(crate) fn bytes_of(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
 
 /// Opens a folder by its absolute path; the only place where links may be followed.
-pub fn open_root(path: &Path) -> io::Result<Handle> {
+pub(crate) fn open_root(path: &Path) -> io::Result<Handle> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(Handle(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
 fn beneath(root: &Handle, path: &[u8], flags: OFlags) -> io::Result<Handle> {
-    let resolve =
-        ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
     let path = if path.is_empty() { b"." } else { path };
     let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     loop {
@@ -72,38 +71,36 @@ fn beneath(root: &Handle, path: &[u8], flags: OFlags) -> io::Result<Handle> {
 }
 
 /// Opens a folder beneath another without following any link.
-pub fn open_dir(root: &Handle, path: &[u8]) -> io::Result<Handle> {
+pub(crate) fn open_dir(root: &Handle, path: &[u8]) -> io::Result<Handle> {
     beneath(root, path, OFlags::RDONLY | OFlags::DIRECTORY)
 }
 
-/// A handle that only names a file or folder.
-pub fn open_path(root: &Handle, path: &[u8]) -> io::Result<Handle> {
-    beneath(root, path, OFlags::PATH)
-}
-
 /// Opens a file for reading. A pipe or device is not waited for.
-pub fn open_read(root: &Handle, path: &[u8]) -> io::Result<Handle> {
-    beneath(root, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)
+pub(crate) fn open_read(root: &Handle, path: &[u8]) -> io::Result<Handle> {
+    beneath(
+        root,
+        path,
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY,
+    )
 }
 
 /// Creates a file that must not exist yet, for reading and writing.
-pub fn create(dir: &Handle, file: &[u8], mode: u32) -> io::Result<Handle> {
+pub(crate) fn create(dir: &Handle, file: &[u8], mode: u32) -> io::Result<Handle> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode);
     Ok(Handle(rustix::fs::openat(dir, name(file), flags, mode)?))
 }
 
 /// Opens a file for reading and writing, creating it if need be.
-pub fn open_or_create(dir: &Handle, file: &[u8], mode: u32) -> io::Result<Handle> {
+pub(crate) fn open_or_create(dir: &Handle, file: &[u8], mode: u32) -> io::Result<Handle> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode);
     Ok(Handle(rustix::fs::openat(dir, name(file), flags, mode)?))
 }
 
 /// Opens a file for reading and for adding to its end, creating it if need be.
-pub fn open_append(dir: &Handle, file: &[u8], mode: u32) -> io::Result<Handle> {
-    let flags =
-        OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+pub(crate) fn open_append(dir: &Handle, file: &[u8], mode: u32) -> io::Result<Handle> {
+    let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode);
     Ok(Handle(rustix::fs::openat(dir, name(file), flags, mode)?))
 }
@@ -125,28 +122,43 @@ fn stat_of(stat: &rustix::fs::Stat) -> Stat {
         kind: kind_of(stat.st_mode),
         dev: stat.st_dev,
         ino: stat.st_ino,
-        nlink: u64::from(stat.st_nlink),
+        nlink: widened(stat.st_nlink),
         size: u64::try_from(stat.st_size).unwrap_or(0),
         mode: stat.st_mode & 0o7777,
         uid: stat.st_uid,
         gid: stat.st_gid,
-        mtime: FileTime { seconds: stat.st_mtime, nanos: nanos(stat.st_mtime_nsec) },
-        ctime: FileTime { seconds: stat.st_ctime, nanos: nanos(stat.st_ctime_nsec) },
+        mtime: FileTime {
+            seconds: stat.st_mtime,
+            nanos: nanos(stat.st_mtime_nsec),
+        },
+        ctime: FileTime {
+            seconds: stat.st_ctime,
+            nanos: nanos(stat.st_ctime_nsec),
+        },
     }
 }
 
+/// The number of names has another width on each processor.
+fn widened(count: impl Into<u64>) -> u64 {
+    count.into()
+}
+
 /// What an open file is.
-pub fn stat(file: &impl AsFd) -> io::Result<Stat> {
+pub(crate) fn stat(file: &impl AsFd) -> io::Result<Stat> {
     Ok(stat_of(&rustix::fs::fstat(file)?))
 }
 
 /// What a name in a folder is, itself and not what it points to.
-pub fn stat_at(dir: &Handle, file: &[u8]) -> io::Result<Stat> {
-    Ok(stat_of(&rustix::fs::statat(dir, name(file), AtFlags::SYMLINK_NOFOLLOW)?))
+pub(crate) fn stat_at(dir: &Handle, file: &[u8]) -> io::Result<Stat> {
+    Ok(stat_of(&rustix::fs::statat(
+        dir,
+        name(file),
+        AtFlags::SYMLINK_NOFOLLOW,
+    )?))
 }
 
 /// The names in a folder, in no order.
-pub fn names(dir: &Handle) -> io::Result<Vec<Vec<u8>>> {
+pub(crate) fn names(dir: &Handle) -> io::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     for entry in rustix::fs::Dir::read_from(dir)? {
         let entry = entry?;
@@ -159,77 +171,114 @@ pub fn names(dir: &Handle) -> io::Result<Vec<Vec<u8>>> {
 }
 
 /// Gives a file in one folder another name in the same or another folder.
-pub fn rename(from: (&Handle, &[u8]), to: (&Handle, &[u8]), how: Rename) -> io::Result<()> {
+pub(crate) fn rename(from: (&Handle, &[u8]), to: (&Handle, &[u8]), how: Rename) -> io::Result<()> {
     let flags = match how {
         Rename::NoReplace => RenameFlags::NOREPLACE,
         Rename::Exchange => RenameFlags::EXCHANGE,
         Rename::Replace => RenameFlags::empty(),
     };
-    Ok(rustix::fs::renameat_with(from.0, name(from.1), to.0, name(to.1), flags)?)
+    Ok(rustix::fs::renameat_with(
+        from.0,
+        name(from.1),
+        to.0,
+        name(to.1),
+        flags,
+    )?)
 }
 
 /// Makes a folder.
-pub fn mkdir(dir: &Handle, folder: &[u8], mode: u32) -> io::Result<()> {
-    Ok(rustix::fs::mkdirat(dir, name(folder), Mode::from_raw_mode(mode))?)
+pub(crate) fn mkdir(dir: &Handle, folder: &[u8], mode: u32) -> io::Result<()> {
+    Ok(rustix::fs::mkdirat(
+        dir,
+        name(folder),
+        Mode::from_raw_mode(mode),
+    )?)
 }
 
 /// Removes a name that is not a folder.
-pub fn unlink(dir: &Handle, file: &[u8]) -> io::Result<()> {
+pub(crate) fn unlink(dir: &Handle, file: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(dir, name(file), AtFlags::empty())?)
 }
 
 /// Removes an empty folder.
-pub fn rmdir(dir: &Handle, folder: &[u8]) -> io::Result<()> {
+pub(crate) fn rmdir(dir: &Handle, folder: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(dir, name(folder), AtFlags::REMOVEDIR)?)
 }
 
 /// Makes a symbolic link.
-pub fn symlink(dir: &Handle, link: &[u8], target: &[u8]) -> io::Result<()> {
+pub(crate) fn symlink(dir: &Handle, link: &[u8], target: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::symlinkat(name(target), dir, name(link))?)
 }
 
 /// Where a symbolic link points.
-pub fn readlink(dir: &Handle, link: &[u8]) -> io::Result<Vec<u8>> {
+pub(crate) fn readlink(dir: &Handle, link: &[u8]) -> io::Result<Vec<u8>> {
     Ok(rustix::fs::readlinkat(dir, name(link), Vec::new())?.into_bytes())
 }
 
 /// Gives a file a second name.
-pub fn link(from: (&Handle, &[u8]), to: (&Handle, &[u8])) -> io::Result<()> {
-    Ok(rustix::fs::linkat(from.0, name(from.1), to.0, name(to.1), AtFlags::empty())?)
+pub(crate) fn link(from: (&Handle, &[u8]), to: (&Handle, &[u8])) -> io::Result<()> {
+    Ok(rustix::fs::linkat(
+        from.0,
+        name(from.1),
+        to.0,
+        name(to.1),
+        AtFlags::empty(),
+    )?)
 }
 
 /// Sets the permission bits.
-pub fn chmod(file: &Handle, mode: u32) -> io::Result<()> {
+pub(crate) fn chmod(file: &Handle, mode: u32) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?)
 }
 
 /// Sets owner and group.
-pub fn chown(file: &Handle, uid: u32, gid: u32) -> io::Result<()> {
-    Ok(rustix::fs::fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?)
+pub(crate) fn chown(file: &Handle, uid: u32, gid: u32) -> io::Result<()> {
+    Ok(rustix::fs::fchown(
+        file,
+        Some(Uid::from_raw(uid)),
+        Some(Gid::from_raw(gid)),
+    )?)
 }
 
 /// Sets owner and group of a name, itself and not what it points to.
-pub fn chown_at(dir: &Handle, file: &[u8], owner: (u32, u32)) -> io::Result<()> {
+pub(crate) fn chown_at(dir: &Handle, file: &[u8], owner: (u32, u32)) -> io::Result<()> {
     let (uid, gid) = (Some(Uid::from_raw(owner.0)), Some(Gid::from_raw(owner.1)));
-    Ok(rustix::fs::chownat(dir, name(file), uid, gid, AtFlags::SYMLINK_NOFOLLOW)?)
+    Ok(rustix::fs::chownat(
+        dir,
+        name(file),
+        uid,
+        gid,
+        AtFlags::SYMLINK_NOFOLLOW,
+    )?)
 }
 
 fn modified(mtime: FileTime) -> Timestamps {
     Timestamps {
-        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
-        last_modification: Timespec { tv_sec: mtime.seconds, tv_nsec: mtime.nanos },
+        last_access: Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_OMIT,
+        },
+        last_modification: Timespec {
+            tv_sec: mtime.seconds,
+            tv_nsec: mtime.nanos,
+        },
     }
 }
 
 /// Sets the time of the last change; the time of the last reading stays.
-pub fn set_mtime(file: &Handle, mtime: FileTime) -> io::Result<()> {
+pub(crate) fn set_mtime(file: &Handle, mtime: FileTime) -> io::Result<()> {
     Ok(rustix::fs::futimens(file, &modified(mtime))?)
 }
 
 /// The same of a name, itself and not what it points to.
-pub fn set_mtime_at(dir: &Handle, file: &[u8], mtime: FileTime) -> io::Result<()> {
+pub(crate) fn set_mtime_at(dir: &Handle, file: &[u8], mtime: FileTime) -> io::Result<()> {
     let flags = AtFlags::SYMLINK_NOFOLLOW;
-    Ok(rustix::fs::utimensat(dir, name(file), &modified(mtime), flags)?)
+    Ok(rustix::fs::utimensat(
+        dir,
+        name(file),
+        &modified(mtime),
+        flags,
+    )?)
 }
 
 fn sized<E>(
@@ -252,16 +301,21 @@ fn sized<E>(
 }
 
 /// The extended attributes of an open file, access lists among them; none where there are none.
-pub fn xattrs(file: &Handle) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+pub(crate) fn xattrs(file: &Handle) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     use rustix::io::Errno;
-    let listed =
-        sized(|buffer| rustix::fs::flistxattr(file, buffer), |e| *e == Errno::RANGE);
+    let listed = sized(
+        |buffer| rustix::fs::flistxattr(file, buffer),
+        |e| *e == Errno::RANGE,
+    );
     let listed = match listed {
         Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
         other => other?,
     };
     let mut found = Vec::new();
-    for attribute in listed.split(|byte| *byte == 0).filter(|one| !one.is_empty()) {
+    for attribute in listed
+        .split(|byte| *byte == 0)
+        .filter(|one| !one.is_empty())
+    {
         let value = sized(
             |buffer| rustix::fs::fgetxattr(file, name(attribute), buffer),
             |e| *e == Errno::RANGE,
@@ -278,17 +332,22 @@ pub fn xattrs(file: &Handle) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
 }
 
 /// Sets one extended attribute.
-pub fn set_xattr(file: &Handle, attribute: &[u8], value: &[u8]) -> io::Result<()> {
-    Ok(rustix::fs::fsetxattr(file, name(attribute), value, XattrFlags::empty())?)
+pub(crate) fn set_xattr(file: &Handle, attribute: &[u8], value: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::fsetxattr(
+        file,
+        name(attribute),
+        value,
+        XattrFlags::empty(),
+    )?)
 }
 
 /// Removes one extended attribute.
-pub fn remove_xattr(file: &Handle, attribute: &[u8]) -> io::Result<()> {
+pub(crate) fn remove_xattr(file: &Handle, attribute: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::fremovexattr(file, name(attribute))?)
 }
 
 /// Takes an advisory lock without waiting; whether it was free.
-pub fn try_lock(file: &impl AsFd) -> io::Result<bool> {
+pub(crate) fn try_lock(file: &impl AsFd) -> io::Result<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(true),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
@@ -297,42 +356,45 @@ pub fn try_lock(file: &impl AsFd) -> io::Result<bool> {
 }
 
 /// Makes the bytes of a file durable.
-pub fn sync_data(file: &impl AsFd) -> io::Result<()> {
+pub(crate) fn sync_data(file: &impl AsFd) -> io::Result<()> {
     Ok(rustix::fs::fdatasync(file)?)
 }
 
 /// Makes a file or folder durable with all that belongs to it.
-pub fn sync_all(file: &impl AsFd) -> io::Result<()> {
+pub(crate) fn sync_all(file: &impl AsFd) -> io::Result<()> {
     Ok(rustix::fs::fsync(file)?)
 }
 
 /// Lets `to` share the blocks of `from`; fails where the file system can't.
-pub fn clone_file(from: &File, to: &File) -> io::Result<()> {
+pub(crate) fn clone_file(from: &File, to: &File) -> io::Result<()> {
     Ok(rustix::fs::ioctl_ficlone(to, from)?)
 }
 
 /// The next range of a file that holds bytes, from an offset on; `None` when only holes follow.
-pub fn next_data(file: &File, from: u64) -> io::Result<Option<(u64, u64)>> {
+pub(crate) fn next_data(file: &File, from: u64) -> io::Result<Option<(u64, u64)>> {
     match rustix::fs::seek(file, SeekFrom::Data(from)) {
-        Ok(start) => Ok(Some((start, rustix::fs::seek(file, SeekFrom::Hole(start))?))),
+        Ok(start) => Ok(Some((
+            start,
+            rustix::fs::seek(file, SeekFrom::Hole(start))?,
+        ))),
         Err(rustix::io::Errno::NXIO) => Ok(None),
         Err(errno) => Err(errno.into()),
     }
 }
 
 /// Whether this process may add and remove names in a folder.
-pub fn may_write(dir: &Handle) -> io::Result<()> {
+pub(crate) fn may_write(dir: &Handle) -> io::Result<()> {
     let access = Access::WRITE_OK | Access::EXEC_OK;
     Ok(rustix::fs::accessat(dir, ".", access, AtFlags::EACCESS)?)
 }
 
 /// The kernel's number for the kind of file system that a folder lies on.
-pub fn file_system(dir: &Handle) -> io::Result<u64> {
+pub(crate) fn file_system(dir: &Handle) -> io::Result<u64> {
     Ok(u64::try_from(rustix::fs::fstatfs(dir)?.f_type).unwrap_or(u64::MAX) & 0xffff_ffff)
 }
 
 /// Which boot of the machine this is; `None` where the kernel does not say.
-pub fn boot_id() -> Option<[u8; 16]> {
+pub(crate) fn boot_id() -> Option<[u8; 16]> {
     let text = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
     let mut id = [0; 16];
     let nibbles: Vec<u8> = text
@@ -352,56 +414,60 @@ pub fn boot_id() -> Option<[u8; 16]> {
 }
 
 /// The permission bits that this process withholds from new files.
-pub fn umask() -> Option<u32> {
+pub(crate) fn umask() -> Option<u32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(line.trim(), 8).ok()
 }
 
 /// Whether an error says that a name is not there.
-pub fn is_missing(error: &io::Error) -> bool {
+pub(crate) fn is_missing(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOENT)
 }
 
 /// Whether an error says that something that must be a folder is none, or that a link is in the way.
-pub fn is_not_a_folder(error: &io::Error) -> bool {
+pub(crate) fn is_not_a_folder(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOTDIR) || is(error, rustix::io::Errno::LOOP)
 }
 
 /// Whether an error says that a folder holds something.
-pub fn is_not_empty(error: &io::Error) -> bool {
+pub(crate) fn is_not_empty(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOTEMPTY)
 }
 
 /// Whether an error says that the name exists.
-pub fn is_taken(error: &io::Error) -> bool {
+pub(crate) fn is_taken(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::EXIST)
 }
 
 /// Whether an error says that the path is too long.
-pub fn is_too_long(error: &io::Error) -> bool {
+pub(crate) fn is_too_long(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NAMETOOLONG)
 }
 
 /// Whether an error says that nothing can be written there at all.
-pub fn is_read_only(error: &io::Error) -> bool {
+pub(crate) fn is_read_only(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::ROFS)
 }
 
 /// Whether an error says that there is no room.
-pub fn is_full(error: &io::Error) -> bool {
+pub(crate) fn is_full(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOSPC) || is(error, rustix::io::Errno::DQUOT)
 }
 
 /// Whether an error says that this user may not.
-pub fn is_forbidden(error: &io::Error) -> bool {
+pub(crate) fn is_forbidden(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::ACCESS) || is(error, rustix::io::Errno::PERM)
 }
 
 /// Whether an error says that the call or one of its options does not exist here.
-pub fn is_unsupported(error: &io::Error) -> bool {
+pub(crate) fn is_unsupported(error: &io::Error) -> bool {
     use rustix::io::Errno;
-    [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP].into_iter().any(|errno| is(error, errno))
+    [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP]
+        .into_iter()
+        .any(|errno| is(error, errno))
 }
 
 fn is(error: &io::Error, errno: rustix::io::Errno) -> bool {
@@ -412,7 +478,7 @@ fn is(error: &io::Error, errno: rustix::io::Errno) -> bool {
 ///
 /// It needs no privilege for the user's own processes, and sees nothing of others' unless it runs
 /// with it. A mapping whose file was closed is not seen either; a file lease would see both.
-pub fn written_by_someone(file: &Handle) -> io::Result<bool> {
+pub(crate) fn written_by_someone(file: &Handle) -> io::Result<bool> {
     let wanted = rustix::fs::fstat(file)?;
     for process in std::fs::read_dir("/proc")? {
         let process = process?.path();
@@ -451,14 +517,16 @@ fn opened_for_writing(info: &Path) -> bool {
 }
 
 /// Asks a probe that was handed in.
-pub fn ask_lease(file: &Handle, probe: crate::options::LeaseProbe) -> io::Result<bool> {
+pub(crate) fn ask_lease(file: &Handle, probe: crate::options::LeaseProbe) -> io::Result<bool> {
     probe(file.as_fd())
 }
 
 /// The path as the file system spells it, links followed; for folders that people name.
-pub fn real_path(dir: &Handle) -> io::Result<std::path::PathBuf> {
+pub(crate) fn real_path(dir: &Handle) -> io::Result<std::path::PathBuf> {
     use std::os::fd::AsRawFd as _;
     let link = format!("/proc/self/fd/{}", dir.0.as_raw_fd());
     let bytes = rustix::fs::readlink(link, Vec::new())?.into_bytes();
-    Ok(std::path::PathBuf::from(std::ffi::OsString::from_vec(bytes)))
+    Ok(std::path::PathBuf::from(std::ffi::OsString::from_vec(
+        bytes,
+    )))
 }

@@ -3,16 +3,16 @@
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
-pub use linux::*;
+pub(crate) use linux::*;
 
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 #[cfg(not(target_os = "linux"))]
-pub use unsupported::*;
+pub(crate) use unsupported::*;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A regular file.
     File,
     /// A folder.
@@ -50,7 +50,7 @@ pub struct FileTime {
 
 /// What the kernel says of one name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Stat {
+pub(crate) struct Stat {
     /// What it is.
     pub kind: Kind,
     /// The device it lies on.
@@ -75,7 +75,7 @@ pub struct Stat {
 
 /// How a rename treats a name that exists.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Rename {
+pub(crate) enum Rename {
     /// Fails if the new name exists.
     NoReplace,
     /// Swaps the two names in one step.
