@@ -43,14 +43,29 @@ fn expected(version: u64) -> Picture {
     };
     put("dir", Entry::Folder);
     put("dir/sub", Entry::Folder);
-    for (name, size) in [("a.txt", 3000), ("dir/b.txt", 600), ("dir/sub/c.txt", 20_000)] {
+    for (name, size) in [
+        ("a.txt", 3000),
+        ("dir/b.txt", 600),
+        ("dir/sub/c.txt", 20_000),
+    ] {
         put(name, Entry::File(filled(version, name, size), 0o644));
     }
-    put("big.bin", Entry::File(filled(version, "big", 300_000), 0o640));
-    let mode = if version.is_multiple_of(2) { 0o644 } else { 0o600 };
+    put(
+        "big.bin",
+        Entry::File(filled(version, "big", 300_000), 0o640),
+    );
+    let mode = if version.is_multiple_of(2) {
+        0o644
+    } else {
+        0o600
+    };
     put("mode.txt", Entry::File(b"the same\n".to_vec(), mode));
     put("link", Entry::Link(format!("v{version}")));
-    let moved = if version.is_multiple_of(2) { "moved-even" } else { "moved-odd" };
+    let moved = if version.is_multiple_of(2) {
+        "moved-even"
+    } else {
+        "moved-odd"
+    };
     put(moved, Entry::File(b"moves to and fro\n".to_vec(), 0o644));
     if version.is_multiple_of(2) {
         put("tree", Entry::Folder);
@@ -67,18 +82,36 @@ fn rel(path: &str) -> RelPath {
 }
 
 fn stage(transaction: &mut Transaction<'_>, version: u64) {
-    for (name, size) in [("a.txt", 3000), ("dir/b.txt", 600), ("dir/sub/c.txt", 20_000)] {
-        transaction.write(&rel(name), &filled(version, name, size)).unwrap();
+    for (name, size) in [
+        ("a.txt", 3000),
+        ("dir/b.txt", 600),
+        ("dir/sub/c.txt", 20_000),
+    ] {
+        transaction
+            .write(&rel(name), &filled(version, name, size))
+            .unwrap();
     }
-    transaction.write(&rel("big.bin"), &filled(version, "big", 300_000)).unwrap();
+    transaction
+        .write(&rel("big.bin"), &filled(version, "big", 300_000))
+        .unwrap();
     let even = version.is_multiple_of(2);
-    transaction.set_mode(&rel("mode.txt"), if even { 0o644 } else { 0o600 }).unwrap();
-    transaction.symlink(&rel("link"), format!("v{version}").as_bytes()).unwrap();
-    let (from, to) = if even { ("moved-odd", "moved-even") } else { ("moved-even", "moved-odd") };
+    transaction
+        .set_mode(&rel("mode.txt"), if even { 0o644 } else { 0o600 })
+        .unwrap();
+    transaction
+        .symlink(&rel("link"), format!("v{version}").as_bytes())
+        .unwrap();
+    let (from, to) = if even {
+        ("moved-odd", "moved-even")
+    } else {
+        ("moved-even", "moved-odd")
+    };
     transaction.rename(&rel(from), &rel(to)).unwrap();
     transaction.remove_tree(&rel("tree")).unwrap();
     if even {
-        transaction.write(&rel("tree/inner/x"), &filled(7, "x", 900)).unwrap();
+        transaction
+            .write(&rel("tree/inner/x"), &filled(7, "x", 900))
+            .unwrap();
     } else {
         transaction.write(&rel("tree"), b"now a file\n").unwrap();
     }
@@ -131,8 +164,12 @@ fn open(root: &Path, state: &Path, skip: Option<&str>, checkpoint: usize) -> Wor
     // Nobody else is here to write, and looking through all processes would drown the interesting
     // system calls.
     let writers = WriterProbe::Lease(|_| Ok(false));
-    let options =
-        Options { skip_sync, writers, checkpoint_commits: checkpoint, ..Options::default() };
+    let options = Options {
+        skip_sync,
+        writers,
+        checkpoint_commits: checkpoint,
+        ..Options::default()
+    };
     Workspace::open(root, state, options).unwrap()
 }
 
@@ -159,7 +196,11 @@ fn recover(workspace: &Workspace, state: &Path) {
     if !confirmed.is_empty() {
         workspace.confirm(&confirmed).unwrap();
     }
-    assert!(recovery.conflicts.is_empty(), "conflicts: {:?}", recovery.conflicts);
+    assert!(
+        recovery.conflicts.is_empty(),
+        "conflicts: {:?}",
+        recovery.conflicts
+    );
 }
 
 fn commit(workspace: &Workspace, state: &Path, version: u64) {
@@ -167,13 +208,19 @@ fn commit(workspace: &Workspace, state: &Path, version: u64) {
     let mut transaction = workspace.begin(&id).unwrap();
     stage(&mut transaction, version);
     let line = format!("v{version}\n");
-    let committed = transaction.commit(Timestamp::from_millis(0), line.as_bytes()).unwrap();
+    let committed = transaction
+        .commit(Timestamp::from_millis(0), line.as_bytes())
+        .unwrap();
     let due = committed.checkpoint_due;
     ledger_line(state, &line, false);
     committed.confirm().unwrap();
     if due {
         let ledger = state.join("ledger.txt");
-        assert!(workspace.checkpoint(|| fs::File::open(ledger)?.sync_all()).unwrap());
+        assert!(
+            workspace
+                .checkpoint(|| fs::File::open(ledger)?.sync_all())
+                .unwrap()
+        );
     }
 }
 
@@ -188,17 +235,27 @@ fn check(root: &Path, state: &Path, (least, most): (u64, u64)) -> Result<u64, St
                 .iter()
                 .filter(|(path, entry)| wanted.get(*path) != Some(entry))
                 .map(|(path, _)| path.clone())
-                .chain(wanted.keys().filter(|path| !picture.contains_key(*path)).cloned())
+                .chain(
+                    wanted
+                        .keys()
+                        .filter(|path| !picture.contains_key(*path))
+                        .cloned(),
+                )
                 .collect::<Vec<_>>();
             (differing.len(), version, differing)
         });
         let near = near.min().unwrap();
-        return Err(format!("no version of {least}..={most}; nearest {}: {:?}", near.1, near.2));
+        return Err(format!(
+            "no version of {least}..={most}; nearest {}: {:?}",
+            near.1, near.2
+        ));
     };
     let text = fs::read_to_string(state.join("ledger.txt")).map_err(|error| error.to_string())?;
     let last = text.lines().last().unwrap_or_default().to_owned();
     if last != format!("v{found}") {
-        return Err(format!("the workspace is v{found}, the ledger ends with {last:?}"));
+        return Err(format!(
+            "the workspace is v{found}, the ledger ends with {last:?}"
+        ));
     }
     Ok(found)
 }
@@ -216,14 +273,17 @@ fn main() {
             let checkpoint = number(6).unwrap_or(64);
             let workspace = open(&root, &state, text(7), usize::try_from(checkpoint).unwrap());
             recover(&workspace, &state);
-            let mut mark = text(8).map(|path| fs::OpenOptions::new().write(true).open(path).unwrap());
+            let mut mark =
+                text(8).map(|path| fs::OpenOptions::new().write(true).open(path).unwrap());
             for version in number(4).unwrap()..=number(5).unwrap() {
                 if let Some(mark) = &mut mark {
-                    mark.write_all(format!("begin {version}\n").as_bytes()).unwrap();
+                    mark.write_all(format!("begin {version}\n").as_bytes())
+                        .unwrap();
                 }
                 commit(&workspace, &state, version);
                 if let Some(mark) = &mut mark {
-                    mark.write_all(format!("acked {version}\n").as_bytes()).unwrap();
+                    mark.write_all(format!("acked {version}\n").as_bytes())
+                        .unwrap();
                 }
                 println!("acked {version}");
             }

@@ -9,12 +9,26 @@ use crate::support::{all, crash_program, need};
 
 /// The calls that change something, or that stand between two changes.
 const CALLS: [&str; 13] = [
-    "openat", "openat2", "write", "fdatasync", "fsync", "renameat2", "mkdirat", "unlinkat",
-    "symlinkat", "fchmod", "ftruncate", "flock", "utimensat",
+    "openat",
+    "openat2",
+    "write",
+    "fdatasync",
+    "fsync",
+    "renameat2",
+    "mkdirat",
+    "unlinkat",
+    "symlinkat",
+    "fchmod",
+    "ftruncate",
+    "flock",
+    "utimensat",
 ];
 
 fn run(arguments: &[&str]) -> String {
-    let output = Command::new(crash_program()).args(arguments).output().unwrap();
+    let output = Command::new(crash_program())
+        .args(arguments)
+        .output()
+        .unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         return format!("bad: {arguments:?} failed: {error}");
@@ -35,7 +49,12 @@ fn killed(call: &str, when: usize, arguments: &[&str]) {
 }
 
 fn copy(from: &Path, to: &Path) {
-    let status = Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
+    let status = Command::new("cp")
+        .arg("-a")
+        .arg(from)
+        .arg(to)
+        .status()
+        .unwrap();
     assert!(status.success());
 }
 
@@ -53,7 +72,11 @@ impl Trial {
     }
 
     /// One commit from version 1 to 2, killed at a call; perhaps a recovery that is killed as well.
-    fn at(&self, (call, when): (&str, usize), again: Option<(&str, usize)>) -> Result<String, String> {
+    fn at(
+        &self,
+        (call, when): (&str, usize),
+        again: Option<(&str, usize)>,
+    ) -> Result<String, String> {
         let (root, state) = self.fresh();
         killed(call, when, &["commit", &root, &state, "2", "2"]);
         if let Some((call, when)) = again {
@@ -62,7 +85,11 @@ impl Trial {
         let recovered = run(&["recover", &root, &state]);
         let said = run(&["check", &root, &state, "1", "2"]);
         let whole = recovered.is_empty() && said.starts_with("ok");
-        if whole { Ok(said) } else { Err(format!("{call}#{when} {again:?}: {recovered} {said}")) }
+        if whole {
+            Ok(said)
+        } else {
+            Err(format!("{call}#{when} {again:?}: {recovered} {said}"))
+        }
     }
 }
 
@@ -70,7 +97,10 @@ fn points(trace: &str) -> Vec<(&'static str, usize)> {
     CALLS
         .into_iter()
         .flat_map(|call| {
-            let count = trace.lines().filter(|line| line.contains(&format!(" {call}("))).count();
+            let count = trace
+                .lines()
+                .filter(|line| line.contains(&format!(" {call}(")))
+                .count();
             (1..=count).map(move |when| (call, when))
         })
         .collect()
@@ -102,18 +132,24 @@ fn killed_anywhere_the_workspace_is_whole() {
     assert_eq!(run(&["init", &at("w"), &at("s")]), "");
     assert_eq!(run(&["commit", &at("w"), &at("s"), "1", "1"]), "acked 1");
 
-    let trial = Trial { base: base.clone(), folder: folder.path().join("trace") };
+    let trial = Trial {
+        base: base.clone(),
+        folder: folder.path().join("trace"),
+    };
     let (root, state) = trial.fresh();
     let log = folder.path().join("log");
     let points = points(&trace(&["commit", &root, &state, "2", "2"], &log));
     assert!(points.len() >= 100, "only {} crash points", points.len());
 
     // Without recovery the same look finds broken workspaces: the test can fail.
-    let half = points.iter().filter(|(call, _)| *call == "renameat2").any(|(call, when)| {
-        let (root, state) = trial.fresh();
-        killed(call, *when, &["commit", &root, &state, "2", "2"]);
-        run(&["check", &root, &state, "1", "2"]).starts_with("bad")
-    });
+    let half = points
+        .iter()
+        .filter(|(call, _)| *call == "renameat2")
+        .any(|(call, when)| {
+            let (root, state) = trial.fresh();
+            killed(call, *when, &["commit", &root, &state, "2", "2"]);
+            run(&["check", &root, &state, "1", "2"]).starts_with("bad")
+        });
     assert!(half, "no kill left anything to recover");
 
     let work: Vec<(usize, bool)> = (0..points.len())
@@ -132,7 +168,9 @@ fn killed_anywhere_the_workspace_is_whole() {
             let (next, results, points) = (&next, &results, &points);
             scope.spawn(move || {
                 loop {
-                    let Some((index, twice)) = next.lock().unwrap().next() else { return };
+                    let Some((index, twice)) = next.lock().unwrap().next() else {
+                        return;
+                    };
                     let again = twice.then(|| (CALLS[index % CALLS.len()], 1 + index % 14));
                     let result = trial.at(points[index], again);
                     results.lock().unwrap().push(result);
@@ -141,12 +179,28 @@ fn killed_anywhere_the_workspace_is_whole() {
         }
     });
     let results = results.into_inner().unwrap();
-    let bad: Vec<&String> = results.iter().filter_map(|one| one.as_ref().err()).collect();
+    let bad: Vec<&String> = results
+        .iter()
+        .filter_map(|one| one.as_ref().err())
+        .collect();
     let mut outcomes: BTreeMap<&str, usize> = BTreeMap::new();
     for one in results.iter().flatten() {
         *outcomes.entry(one).or_default() += 1;
     }
-    println!("{} crash points, {} runs, {outcomes:?}", points.len(), results.len());
-    assert!(bad.is_empty(), "{} of {}: {:#?}", bad.len(), results.len(), bad);
-    assert!(outcomes.len() == 2, "both sides of the commit point were reached: {outcomes:?}");
+    println!(
+        "{} crash points, {} runs, {outcomes:?}",
+        points.len(),
+        results.len()
+    );
+    assert!(
+        bad.is_empty(),
+        "{} of {}: {:#?}",
+        bad.len(),
+        results.len(),
+        bad
+    );
+    assert!(
+        outcomes.len() == 2,
+        "both sides of the commit point were reached: {outcomes:?}"
+    );
 }

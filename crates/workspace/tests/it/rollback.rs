@@ -12,7 +12,15 @@ use tagout_workspace::{Error, FileTime, Options, RelPath, Swap, Transaction};
 use crate::support::{NOW, Picture, Place, all, call, commit, picture, quiet, rel};
 
 const NAMES: [&[u8]; 9] = [
-    b"a", b"b", b"c", b"-rf", b"weird name", b"new\nline", "\u{fc}n\u{ef}".as_bytes(), b"x\xff\xfe", b".h",
+    b"a",
+    b"b",
+    b"c",
+    b"-rf",
+    b"weird name",
+    b"new\nline",
+    "\u{fc}n\u{ef}".as_bytes(),
+    b"x\xff\xfe",
+    b".h",
 ];
 
 /// One thing that a tree is made of.
@@ -98,9 +106,8 @@ fn build(root: &Path, steps: &[Made]) {
             Made::File(path, size, mode) => {
                 let path = at(root, path);
                 let _ = path.parent().map(fs::create_dir_all);
-                fs::write(&path, bytes(*size, 1)).and_then(|()| {
-                    fs::set_permissions(&path, fs::Permissions::from_mode(*mode))
-                })
+                fs::write(&path, bytes(*size, 1))
+                    .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(*mode)))
             }
             Made::Folder(path, mode) => {
                 let path = at(root, path);
@@ -113,7 +120,7 @@ fn build(root: &Path, steps: &[Made]) {
             Made::Attribute(path, number) => {
                 let name = format!("user.a{number}");
                 let none = rustix::fs::XattrFlags::empty();
-                Ok(drop(rustix::fs::lsetxattr(at(root, path), name, b"value", none)))
+                rustix::fs::lsetxattr(at(root, path), name, b"value", none).map_err(Into::into)
             }
             Made::Time(path, seconds) => {
                 modified(&at(root, path), *seconds);
@@ -129,10 +136,16 @@ fn build(root: &Path, steps: &[Made]) {
 }
 
 fn modified(path: &Path, seconds: i64) {
-    let time = rustix::fs::Timespec { tv_sec: seconds, tv_nsec: 123_456_789 };
-    let times = rustix::fs::Timestamps { last_access: time, last_modification: time };
+    let time = rustix::fs::Timespec {
+        tv_sec: seconds,
+        tv_nsec: 123_456_789,
+    };
+    let times = rustix::fs::Timestamps {
+        last_access: time,
+        last_modification: time,
+    };
     let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
-    drop(rustix::fs::utimensat(rustix::fs::CWD, path, &times, flags));
+    let _ = rustix::fs::utimensat(rustix::fs::CWD, path, &times, flags);
 }
 
 fn apply(transaction: &mut Transaction<'_>, steps: &[Done]) {
@@ -147,16 +160,22 @@ fn apply(transaction: &mut Transaction<'_>, steps: &[Done]) {
             Done::RemoveFolder(path) => transaction.rmdir(&rel(path)),
             Done::RemoveTree(path) => transaction.remove_tree(&rel(path)),
             Done::Rename(from, to) => transaction.rename(&rel(from), &rel(to)),
-            Done::Link(path, target) => transaction.symlink(&rel(path), TARGETS[*target].as_bytes()),
+            Done::Link(path, target) => {
+                transaction.symlink(&rel(path), TARGETS[*target].as_bytes())
+            }
             Done::Mode(path, mode) => transaction.set_mode(&rel(path), *mode),
             Done::Attribute(path, number) => transaction.set_xattr(
                 &rel(path),
                 format!("user.a{number}").as_bytes(),
                 (*number > 0).then_some(b"other"),
             ),
-            Done::Time(path, seconds) => {
-                transaction.set_mtime(&rel(path), FileTime { seconds: *seconds, nanos: 5 })
-            }
+            Done::Time(path, seconds) => transaction.set_mtime(
+                &rel(path),
+                FileTime {
+                    seconds: *seconds,
+                    nanos: 5,
+                },
+            ),
         };
     }
 }
@@ -184,10 +203,18 @@ fn scenario(tree: &[Made], steps: &[Done], swap: Swap) -> Result<(), TestCaseErr
     let mut given_up = workspace.begin(&call("given-up")).unwrap();
     apply(&mut given_up, steps);
     given_up.rollback();
-    prop_assert_eq!(&picture(&place.root()), &before, "rolled back before the commit");
+    prop_assert_eq!(
+        &picture(&place.root()),
+        &before,
+        "rolled back before the commit"
+    );
 
     // Someone holds a file open: the commit goes all the way, finds it, and comes all the way back.
-    let held = Options { swap, writers: tagout_workspace::WriterProbe::Lease(is_the_foreign), ..quiet() };
+    let held = Options {
+        swap,
+        writers: tagout_workspace::WriterProbe::Lease(is_the_foreign),
+        ..quiet()
+    };
     let watching = place.open_with(held);
     let mut refused = watching.begin(&call("refused")).unwrap();
     apply(&mut refused, steps);
@@ -195,7 +222,11 @@ fn scenario(tree: &[Made], steps: &[Done], swap: Swap) -> Result<(), TestCaseErr
     let said = commit(refused);
     let is_conflict = matches!(said, Err(Error::Conflict { .. }));
     prop_assert!(is_conflict, "{:?}", said);
-    prop_assert_eq!(&picture(&place.root()), &before, "rolled back after the swap");
+    prop_assert_eq!(
+        &picture(&place.root()),
+        &before,
+        "rolled back after the swap"
+    );
 
     let mut transaction = workspace.begin(&call("done")).unwrap();
     apply(&mut transaction, steps);
@@ -203,7 +234,10 @@ fn scenario(tree: &[Made], steps: &[Done], swap: Swap) -> Result<(), TestCaseErr
     let mut undo = workspace.begin(&call("undone")).unwrap();
     undo.revert(&call("done")).unwrap();
     commit(undo).unwrap();
-    let (now, then) = (without_folder_times(&picture(&place.root())), without_folder_times(&before));
+    let (now, then) = (
+        without_folder_times(&picture(&place.root())),
+        without_folder_times(&before),
+    );
     prop_assert_eq!(now, then, "undone after the commit");
     Ok(())
 }
@@ -258,9 +292,15 @@ fn a_large_sparse_file_comes_back() {
     let mut undo = workspace.begin(&call("3")).unwrap();
     undo.revert(&call("2")).unwrap();
     undo.commit(NOW, b"").unwrap().confirm().unwrap();
-    assert_eq!(without_folder_times(&picture(&place.root())), without_folder_times(&before));
+    assert_eq!(
+        without_folder_times(&picture(&place.root())),
+        without_folder_times(&before)
+    );
     let blocks = std::os::unix::fs::MetadataExt::blocks(&fs::metadata(&path).unwrap());
     assert!(blocks < 2048, "its holes are holes again: {blocks} blocks");
-    let names: BTreeSet<_> = fs::read_dir(place.root()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let names: BTreeSet<_> = fs::read_dir(place.root())
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
     assert_eq!(names.len(), 2, "{names:?}");
 }

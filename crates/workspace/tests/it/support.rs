@@ -18,7 +18,10 @@ pub(crate) struct Place {
 
 /// Nobody writes: for tests in which that holds, because looking through all processes is slow.
 pub(crate) fn quiet() -> Options {
-    Options { writers: WriterProbe::Lease(|_| Ok(false)), ..Options::default() }
+    Options {
+        writers: WriterProbe::Lease(|_| Ok(false)),
+        ..Options::default()
+    }
 }
 
 impl Place {
@@ -74,7 +77,9 @@ pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
 /// Commits and confirms.
 pub(crate) fn commit(transaction: Transaction<'_>) -> Result<(), Error> {
-    transaction.commit(NOW, b"closing").and_then(Committed::confirm)
+    transaction
+        .commit(NOW, b"closing")
+        .and_then(Committed::confirm)
 }
 
 /// Everything about a tree that a rollback has to restore.
@@ -86,7 +91,10 @@ pub(crate) fn picture(root: &Path) -> Picture {
     look(root, b"", &mut found, &mut groups);
     for (_, names) in groups.into_iter().filter(|(_, names)| names.len() > 1) {
         for name in &names {
-            found.get_mut(name.as_bytes()).unwrap().push(format!("linked with {names:?}"));
+            found
+                .get_mut(name.as_bytes())
+                .unwrap()
+                .push(format!("linked with {names:?}"));
         }
     }
     found
@@ -99,7 +107,10 @@ fn look(
     groups: &mut BTreeMap<(u64, u64), Vec<String>>,
 ) {
     facts(folder, prefix, found);
-    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
     names.sort();
     for name in names {
         let path = folder.join(&name);
@@ -114,7 +125,10 @@ fn look(
             if stat.is_file()
                 && let Ok(text) = String::from_utf8(full)
             {
-                groups.entry((stat.dev(), stat.ino())).or_default().push(text);
+                groups
+                    .entry((stat.dev(), stat.ino()))
+                    .or_default()
+                    .push(text);
             }
         }
     }
@@ -149,7 +163,11 @@ fn sum(file: &mut fs::File) -> String {
         if count == 0 {
             return tagout_vocab::Digest::of_parts("sum", parts.iter().map(Vec::as_slice)).hex();
         }
-        parts.push(tagout_vocab::Digest::of(&buffer[..count]).as_bytes().to_vec());
+        parts.push(
+            tagout_vocab::Digest::of(&buffer[..count])
+                .as_bytes()
+                .to_vec(),
+        );
     }
 }
 
@@ -177,13 +195,25 @@ pub(crate) fn crash_program() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
         let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "tagout-workspace", "--example", "crash"])
+            .args([
+                "build",
+                "--quiet",
+                "--package",
+                "tagout-workspace",
+                "--example",
+                "crash",
+            ])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .status()
             .expect("cargo runs");
         assert!(built.success(), "the crash program does not build");
         let test = std::env::current_exe().unwrap();
-        let path = test.parent().unwrap().parent().unwrap().join("examples/crash");
+        let path = test
+            .parent()
+            .unwrap()
+            .parent()
+            .unwrap()
+            .join("examples/crash");
         assert!(path.exists(), "{} is missing", path.display());
         path
     })
@@ -196,8 +226,8 @@ pub(crate) fn all() -> bool {
 
 /// Fails with the tool's name when it is not there: a test that silently does nothing proves nothing.
 pub(crate) fn need(tool: &str) {
-    let found = std::env::var_os("PATH").is_some_and(|path| {
-        std::env::split_paths(&path).any(|folder| folder.join(tool).exists())
-    }) || Path::new("/usr/sbin").join(tool).exists();
+    let found = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).exists()))
+        || Path::new("/usr/sbin").join(tool).exists();
     assert!(found, "this test needs `{tool}`, which is not installed");
 }

@@ -10,9 +10,10 @@ use crate::support::{NOW, Place, call, commit, picture, quiet, rel};
 
 fn clashes(error: &Error) -> Vec<(String, Clash)> {
     match error {
-        Error::Conflict { paths } => {
-            paths.iter().map(|one| (one.path.clone(), one.found)).collect()
-        }
+        Error::Conflict { paths } => paths
+            .iter()
+            .map(|one| (one.path.clone(), one.found))
+            .collect(),
         other => panic!("not a conflict: {other}"),
     }
 }
@@ -31,9 +32,15 @@ fn reads_its_own_writes() {
     assert_eq!(transaction.read(&rel("a")).unwrap(), b"one more");
     assert_eq!(transaction.read(&rel("moved/b")).unwrap(), b"two");
     assert!(!transaction.exists(&rel("dir/b")).unwrap());
-    assert_eq!(transaction.list(&rel("")).unwrap(), [&b"a"[..], b"moved", b"new"]);
+    assert_eq!(
+        transaction.list(&rel("")).unwrap(),
+        [&b"a"[..], b"moved", b"new"]
+    );
     assert_eq!(transaction.list(&rel("new")).unwrap(), [b"deep"]);
-    assert!(matches!(transaction.rmdir(&rel("new")), Err(Error::NotEmpty { .. })));
+    assert!(matches!(
+        transaction.rmdir(&rel("new")),
+        Err(Error::NotEmpty { .. })
+    ));
     assert_eq!(place.text("a"), "one");
     commit(transaction).unwrap();
     assert_eq!(place.text("a"), "one more");
@@ -79,7 +86,14 @@ fn changes_are_reported_with_digests() {
     let told: Vec<_> = committed
         .changes
         .iter()
-        .map(|one| (one.path.to_string(), one.kind, one.before.is_some(), one.after.is_some()))
+        .map(|one| {
+            (
+                one.path.to_string(),
+                one.kind,
+                one.before.is_some(),
+                one.after.is_some(),
+            )
+        })
         .collect();
     assert_eq!(
         told,
@@ -112,8 +126,15 @@ fn writing_keeps_mode_and_attributes() {
         let stat = fs::metadata(&path).unwrap();
         assert_eq!((stat.mode() & 0o7777, stat.uid()), (0o751, 1234));
         let mut value = [0_u8; 8];
-        assert_eq!(rustix::fs::getxattr(&path, "user.note", &mut value[..]).unwrap(), 4);
-        assert_eq!(fs::read_dir(place.root()).unwrap().count(), 1, "nothing is left behind");
+        assert_eq!(
+            rustix::fs::getxattr(&path, "user.note", &mut value[..]).unwrap(),
+            4
+        );
+        assert_eq!(
+            fs::read_dir(place.root()).unwrap().count(),
+            1,
+            "nothing is left behind"
+        );
     }
 }
 
@@ -131,8 +152,10 @@ fn a_foreign_change_before_the_commit_is_a_conflict() {
     place.put("b", "theirs");
     place.put("c", "theirs");
     let error = commit(transaction).unwrap_err();
-    let expected =
-        [("b".to_owned(), Clash::Changed), ("c".to_owned(), Clash::Existence)];
+    let expected = [
+        ("b".to_owned(), Clash::Changed),
+        ("c".to_owned(), Clash::Existence),
+    ];
     assert_eq!(clashes(&error), expected);
     assert_eq!(place.text("a"), "one");
     assert_eq!(place.text("b"), "theirs");
@@ -161,9 +184,15 @@ fn a_held_file_is_a_conflict() {
         place.put("a", "one");
         place.put("z", "one");
         let before = picture(&place.root());
-        let mut editor =
-            fs::OpenOptions::new().write(true).read(true).open(place.root().join("z")).unwrap();
-        let workspace = place.open_with(Options { swap, ..Options::default() });
+        let mut editor = fs::OpenOptions::new()
+            .write(true)
+            .read(true)
+            .open(place.root().join("z"))
+            .unwrap();
+        let workspace = place.open_with(Options {
+            swap,
+            ..Options::default()
+        });
         let mut transaction = workspace.begin(&call("1")).unwrap();
         transaction.write(&rel("a"), b"ours").unwrap();
         transaction.write(&rel("new"), b"ours").unwrap();
@@ -212,12 +241,20 @@ fn a_link_put_in_the_way_gains_nothing() {
     fs::rename(place.root().join("dir"), place.root().join("away")).unwrap();
     symlink(outside.path(), place.root().join("dir")).unwrap();
     let error = commit(transaction).unwrap_err();
-    assert!(clashes(&error).iter().all(|(_, clash)| *clash == Clash::WayChanged), "{error}");
+    assert!(
+        clashes(&error)
+            .iter()
+            .all(|(_, clash)| *clash == Clash::WayChanged),
+        "{error}"
+    );
     assert_eq!(fs::read_to_string(outside.path().join("a")).unwrap(), "one");
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
 
     let mut transaction = workspace.begin(&call("1")).unwrap();
-    assert!(transaction.write(&rel("dir/a"), b"ours").is_err(), "nor does it before");
+    assert!(
+        transaction.write(&rel("dir/a"), b"ours").is_err(),
+        "nor does it before"
+    );
 }
 
 /// L4: writing a file with several names breaks the link and says so; the other names keep the bytes.
@@ -233,7 +270,10 @@ fn a_write_breaks_hard_links_and_says_so() {
     let committed = transaction.commit(NOW, b"").unwrap();
     assert!(committed.changes[0].link_broken);
     committed.confirm().unwrap();
-    assert_eq!((place.text("a").as_str(), place.text("b").as_str()), ("two", "one"));
+    assert_eq!(
+        (place.text("a").as_str(), place.text("b").as_str()),
+        ("two", "one")
+    );
     let mut undo = workspace.begin(&call("2")).unwrap();
     undo.revert(&call("1")).unwrap();
     commit(undo).unwrap();
@@ -253,8 +293,14 @@ fn reverting_respects_later_work() {
     commit(transaction).unwrap();
     place.put("a", "later");
     let mut undo = workspace.begin(&call("2")).unwrap();
-    assert!(matches!(undo.revert(&call("1")), Err(Error::Conflict { .. })));
-    assert!(matches!(undo.revert(&call("no such")), Err(Error::Unknown { .. })));
+    assert!(matches!(
+        undo.revert(&call("1")),
+        Err(Error::Conflict { .. })
+    ));
+    assert!(matches!(
+        undo.revert(&call("no-such")),
+        Err(Error::Unknown { .. })
+    ));
 }
 
 /// L4: a living transaction is never recovered, a dead one's closing events are handed back.
@@ -266,13 +312,22 @@ fn only_the_dead_are_recovered() {
     let mut transaction = mine.begin(&call("1")).unwrap();
     transaction.write(&rel("a"), b"two").unwrap();
     assert!(other.recover().unwrap().settled.is_empty());
-    assert!(other.begin(&call("1")).is_err(), "one call has one transaction");
+    assert!(
+        other.begin(&call("1")).is_err(),
+        "one call has one transaction"
+    );
     let committed = transaction.commit(NOW, b"the end").unwrap();
-    assert!(other.recover().unwrap().settled.is_empty(), "its holder will tell the ledger");
+    assert!(
+        other.recover().unwrap().settled.is_empty(),
+        "its holder will tell the ledger"
+    );
     drop(committed);
     let settled = other.recover().unwrap().settled;
     assert_eq!(settled.len(), 1);
-    assert_eq!((settled[0].outcome, settled[0].closing.as_slice()), (Outcome::Committed, &b"the end"[..]));
+    assert_eq!(
+        (settled[0].outcome, settled[0].closing.as_slice()),
+        (Outcome::Committed, &b"the end"[..])
+    );
     other.confirm(&[call("1")]).unwrap();
     assert!(other.recover().unwrap().settled.is_empty());
 }
@@ -284,18 +339,44 @@ fn impossible_changes_are_refused_when_staged() {
     place.put("file", "one");
     place.put("dir/a", "one");
     symlink("file", place.root().join("link")).unwrap();
-    let status = std::process::Command::new("mkfifo").arg(place.root().join("pipe")).status();
+    let status = std::process::Command::new("mkfifo")
+        .arg(place.root().join("pipe"))
+        .status();
     assert!(status.unwrap().success());
     let workspace = place.open();
     let mut transaction = workspace.begin(&call("1")).unwrap();
-    assert!(matches!(transaction.write(&rel("dir"), b""), Err(Error::WrongKind { .. })));
-    assert!(matches!(transaction.write(&rel("link"), b""), Err(Error::WrongKind { .. })));
-    assert!(matches!(transaction.write(&rel("file/x"), b""), Err(Error::WrongKind { .. })));
-    assert!(matches!(transaction.write(&rel("pipe"), b""), Err(Error::Special { .. })));
-    assert!(matches!(transaction.delete(&rel("none")), Err(Error::Missing { .. })));
-    assert!(matches!(transaction.rmdir(&rel("dir")), Err(Error::NotEmpty { .. })));
-    assert!(matches!(transaction.rename(&rel("dir"), &rel("dir/x")), Err(Error::BadPath { .. })));
-    assert!(matches!(transaction.write(&rel(""), b""), Err(Error::BadPath { .. })));
+    assert!(matches!(
+        transaction.write(&rel("dir"), b""),
+        Err(Error::WrongKind { .. })
+    ));
+    assert!(matches!(
+        transaction.write(&rel("link"), b""),
+        Err(Error::WrongKind { .. })
+    ));
+    assert!(matches!(
+        transaction.write(&rel("file/x"), b""),
+        Err(Error::WrongKind { .. })
+    ));
+    assert!(matches!(
+        transaction.write(&rel("pipe"), b""),
+        Err(Error::Special { .. })
+    ));
+    assert!(matches!(
+        transaction.delete(&rel("none")),
+        Err(Error::Missing { .. })
+    ));
+    assert!(matches!(
+        transaction.rmdir(&rel("dir")),
+        Err(Error::NotEmpty { .. })
+    ));
+    assert!(matches!(
+        transaction.rename(&rel("dir"), &rel("dir/x")),
+        Err(Error::BadPath { .. })
+    ));
+    assert!(matches!(
+        transaction.write(&rel(""), b""),
+        Err(Error::BadPath { .. })
+    ));
     transaction.rollback();
 }
 
@@ -340,9 +421,18 @@ fn a_snapshot_shows_what_a_client_changed() {
             ("new/x".to_owned(), ChangeKind::Created),
         ]
     );
-    assert_eq!(workspace.snapshot_bytes(&call("1"), &rel("a")).unwrap().unwrap(), b"one");
+    assert_eq!(
+        workspace
+            .snapshot_bytes(&call("1"), &rel("a"))
+            .unwrap()
+            .unwrap(),
+        b"one"
+    );
     workspace.drop_snapshot(&call("1")).unwrap();
-    assert!(matches!(workspace.diff(&call("1")), Err(Error::Unknown { .. })));
+    assert!(matches!(
+        workspace.diff(&call("1")),
+        Err(Error::Unknown { .. })
+    ));
 }
 
 /// L4: a damaged record in the middle of the journal stops everything and is never cut off.
@@ -353,7 +443,9 @@ fn a_damaged_journal_is_not_repaired() {
     let workspace = place.open();
     for version in 1..4 {
         let mut transaction = workspace.begin(&call(&version.to_string())).unwrap();
-        transaction.write(&rel("a"), version.to_string().as_bytes()).unwrap();
+        transaction
+            .write(&rel("a"), version.to_string().as_bytes())
+            .unwrap();
         commit(transaction).unwrap();
     }
     let path = place.state().join("journal/00000001.wal");
@@ -361,9 +453,15 @@ fn a_damaged_journal_is_not_repaired() {
     bytes[100] ^= 1;
     fs::write(&path, &bytes).unwrap();
     fs::remove_file(place.state().join("journal/00000001.done")).unwrap();
-    assert!(matches!(workspace.recover(), Err(Error::StateDamaged { .. })));
+    assert!(matches!(
+        workspace.recover(),
+        Err(Error::StateDamaged { .. })
+    ));
     let mut now = Vec::new();
-    fs::File::open(&path).unwrap().read_to_end(&mut now).unwrap();
+    fs::File::open(&path)
+        .unwrap()
+        .read_to_end(&mut now)
+        .unwrap();
     assert_eq!(now, bytes);
     assert_eq!(place.text("a"), "3");
 }
