@@ -3,6 +3,9 @@
 /// Linux's `PATH_MAX`: a longer path can't be opened anyway.
 pub const PATH_BYTES_MAX: usize = 4096;
 
+/// Linux's `NAME_MAX`: the longest name that a folder takes.
+pub const NAME_BYTES_MAX: usize = 255;
+
 /// An id goes into log lines, file names and prompts; nobody reads a longer one.
 pub const ID_BYTES_MAX: usize = 200;
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 
-use tagout_vocab::limits::{IMAGE_INLINE_BYTES_MAX, TRANSACTION_PATHS_MAX};
+use tagout_vocab::limits::{
+    IMAGE_INLINE_BYTES_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX, TRANSACTION_PATHS_MAX,
+};
 use tagout_vocab::{CallId, Digest, Timestamp};
 
 use crate::commit::Committed;
@@ -75,6 +77,12 @@ impl<'a> Transaction<'a> {
             return Err(Error::BadPath {
                 path: path.to_string(),
             });
+        }
+        // The kernel would say so too, but only once the folders above exist.
+        let long = |segment: &[u8]| segment.len() > NAME_BYTES_MAX;
+        if path.as_bytes().len() >= PATH_BYTES_MAX || path.segments().any(long) {
+            let path = path.to_string().chars().take(120).collect();
+            return Err(Error::TooLong { path });
         }
         let found = self.on_disk(path, self.workspace.keep())?;
         self.before.insert(path.clone(), found);
@@ -390,8 +398,19 @@ impl<'a> Transaction<'a> {
         self.want(path, Some(item))
     }
 
+    /// Refuses a symbolic link, which has no mode or attributes of its own.
+    fn no_link(&mut self, path: &RelPath) -> Result<(), Error> {
+        match self.view(path)? {
+            Some(item) if matches!(item.node, Node::Symlink { .. }) => {
+                Err(Self::wrong(path, &item, "a file or a folder"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Stages other permission bits.
     pub fn set_mode(&mut self, path: &RelPath, mode: u32) -> Result<(), Error> {
+        self.no_link(path)?;
         self.change(path, |meta| meta.mode = mode & 0o7777)
     }
 
@@ -412,6 +431,7 @@ impl<'a> Transaction<'a> {
         name: &[u8],
         value: Option<&[u8]>,
     ) -> Result<(), Error> {
+        self.no_link(path)?;
         self.change(path, |meta| {
             let attributes = meta.xattrs.get_or_insert_default();
             attributes.retain(|(other, _)| other != name);
@@ -513,7 +533,12 @@ impl<'a> Transaction<'a> {
             for item in &unit.before {
                 let path = unit.path.join(&item.sub);
                 let was_there = unit.after.iter().any(|other| other.sub == item.sub);
-                if !was_there && self.view(&path)?.is_some() {
+                let there = match self.peek(&path) {
+                    // A file took the place of a folder above it.
+                    Err(Error::WrongKind { .. }) => false,
+                    other => other?.is_some(),
+                };
+                if !was_there && there {
                     paths.push(conflict(&path));
                 }
                 let mut item = Item {
