@@ -182,9 +182,29 @@ fn ledger_line(state: &Path, line: &str, sync: bool) {
     }
 }
 
+/// The ledger's whole lines; what a power loss left behind them is cut off.
+fn repaired_ledger(state: &Path) -> String {
+    let path = state.join("ledger.txt");
+    let bytes = fs::read(&path).unwrap_or_default();
+    let whole: Vec<&[u8]> = bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .take_while(|line| {
+            let number = line
+                .strip_prefix(b"v")
+                .and_then(|rest| rest.strip_suffix(b"\n"));
+            number.is_some_and(|number| number.iter().all(u8::is_ascii_digit))
+        })
+        .collect();
+    let whole = String::from_utf8(whole.concat()).unwrap();
+    if whole.len() != bytes.len() {
+        fs::write(&path, &whole).unwrap();
+    }
+    whole
+}
+
 fn recover(workspace: &Workspace, state: &Path) {
     let recovery = workspace.recover().unwrap();
-    let text = fs::read_to_string(state.join("ledger.txt")).unwrap_or_default();
+    let text = repaired_ledger(state);
     let mut confirmed = Vec::new();
     for settled in recovery.settled {
         let line = String::from_utf8(settled.closing).unwrap();
