@@ -7,7 +7,7 @@ use tagout_vocab::{Digest, Timestamp};
 use crate::engine::Engine;
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::Segment;
-use crate::journal::done::{Done, applied_line, confirmed_line};
+use crate::journal::done::{Done, applied_line, confirmed_line, staged_line};
 use crate::journal::frame::{self, Frame};
 use crate::journal::record::{Record, Unit};
 use crate::look::{self, Keep};
@@ -173,16 +173,22 @@ impl Workspace {
                 images: &self.state.images,
             },
             token,
+            staged: Vec::new(),
         }
     }
 
     /// Puts a committed record into the workspace, or gives it up as a whole.
     fn apply(&self, segment: &mut Segment, frame: &Frame) -> Result<Vec<ConflictPath>, Error> {
-        let engine = self.engine(segment.number, frame);
-        match engine.forward() {
+        let mut engine = self.engine(segment.number, frame);
+        let swapped = engine.stage().and_then(|()| {
+            // Only recovery after a death in the next moments reads this; it does without if need be.
+            drop(segment.note(&staged_line(frame.offset, &engine.staged)));
+            engine.forward()
+        });
+        match swapped {
             Ok(()) => Ok(self.finish(segment, frame, &engine)),
             Err(error) => {
-                let reason = self.give_up(segment, frame, error)?;
+                let reason = self.give_up(segment, (frame, &engine), error)?;
                 // The caller learns it here and now; only a death on the way leaves it to recovery.
                 drop(segment.note(&confirmed_line(frame.offset)));
                 Err(reason)
@@ -230,11 +236,10 @@ impl Workspace {
     pub(crate) fn give_up(
         &self,
         segment: &mut Segment,
-        frame: &Frame,
+        (frame, engine): (&Frame, &Engine<'_>),
         reason: Error,
     ) -> Result<Error, Error> {
         self.state.journal.abort(segment, frame)?;
-        let engine = self.engine(segment.number, frame);
         let kept = engine.undo()?;
         self.mark(segment, frame, Vec::new());
         if let Error::Conflict { mut paths } = reason {

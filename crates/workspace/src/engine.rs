@@ -24,6 +24,8 @@ pub(crate) struct Engine<'a> {
     pub blobs: Blobs<'a>,
     /// A name for this record that no other one has.
     pub token: String,
+    /// The inodes of the trees that were made for it, one per unit; empty when that is not known.
+    pub staged: Vec<Option<u64>>,
 }
 
 /// The folder of a unit and the names that it uses there.
@@ -108,16 +110,41 @@ impl<'a> Engine<'a> {
         Ok(links)
     }
 
-    /// Applies a record for the first time: everything changes places, then everything is checked.
-    pub(crate) fn forward(&self) -> Result<(), Error> {
+    /// Makes every new tree under its temporary name. Nothing has changed for anybody yet.
+    pub(crate) fn stage(&mut self) -> Result<(), Error> {
         let mut links = self.links()?;
-        for (index, unit) in self.swapped_units() {
+        let mut staged = vec![None; self.record.units.len()];
+        for (index, unit) in self
+            .swapped_units()
+            .filter(|(_, unit)| !unit.after.is_empty())
+        {
             let spot = self.spot(index, unit)?;
-            self.swap_in(&spot, unit, &links)?;
+            let parts = (self.blobs, &links);
+            make::tree(self.root, &spot.folder, &spot.temporary, &unit.after, parts)?;
+            let stat = sys::stat_at(&spot.folder, &spot.temporary);
+            let stat = stat.map_err(at("look at", unit.path.to_string()))?;
+            if let Some(one) = staged.get_mut(index) {
+                *one = Some(stat.ino);
+            }
+            let made = unit.path.parent().unwrap_or_default().with(&spot.temporary);
             for item in &unit.after {
-                links.note(item.identity.as_ref(), unit.path.join(&item.sub));
+                links.note(item.identity.as_ref(), made.join(&item.sub));
             }
         }
+        self.staged = staged;
+        Ok(())
+    }
+
+    /// Puts every staged tree in its place in one burst, then checks what was displaced.
+    pub(crate) fn forward(&self) -> Result<(), Error> {
+        for (index, unit) in self.swapped_units() {
+            let spot = self.spot(index, unit)?;
+            self.swap_in(&spot, unit)?;
+        }
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), Error> {
         self.check_displaced()?;
         for (_, unit) in self.in_place_units() {
             self.set_meta(unit, &unit.before, &unit.after)?;
@@ -125,19 +152,11 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    fn swap_in(&self, spot: &Spot<'_>, unit: &Unit, links: &Links) -> Result<(), Error> {
+    fn swap_in(&self, spot: &Spot<'_>, unit: &Unit) -> Result<(), Error> {
         let conflict = |clash| Err(Error::conflict(unit.path.to_string(), clash));
-        let shown = || unit.path.to_string();
-        if unit.after.is_empty() {
-            return match spot.rename(spot.name, &spot.temporary, Rename::NoReplace) {
-                Ok(()) => Ok(()),
-                Err(error) if sys::is_missing(&error) => conflict(Clash::Existence),
-                Err(error) => Err(Error::io("remove", shown(), error)),
-            };
-        }
-        let parts = (self.blobs, links);
-        make::tree(self.root, &spot.folder, &spot.temporary, &unit.after, parts)?;
-        let swapped = if unit.before.is_empty() {
+        let swapped = if unit.after.is_empty() {
+            spot.rename(spot.name, &spot.temporary, Rename::NoReplace)
+        } else if unit.before.is_empty() {
             spot.rename(&spot.temporary, spot.name, Rename::NoReplace)
         } else {
             self.exchange(spot)
@@ -145,7 +164,7 @@ impl<'a> Engine<'a> {
         match swapped {
             Ok(()) => Ok(()),
             Err(error) if taken(&error) || sys::is_missing(&error) => conflict(Clash::Existence),
-            Err(error) => Err(Error::io("replace", shown(), error)),
+            Err(error) => Err(Error::io("replace", unit.path.to_string(), error)),
         }
     }
 
@@ -341,44 +360,56 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Whether a name is the tree that was staged for a unit; `None` when that is not known.
+    fn is_staged(&self, spot: &Spot<'_>, name: &[u8], index: usize) -> Option<bool> {
+        let staged = self.staged.get(index).copied().flatten()?;
+        Some(sys::stat_at(&spot.folder, name).is_ok_and(|stat| stat.ino == staged))
+    }
+
     /// Goes on with a record whose process died somewhere on the way.
     pub(crate) fn resume(&self) -> Result<(), Error> {
         let links = self.links()?;
         for (index, unit) in self.swapped_units() {
             let spot = self.spot(index, unit)?;
-            self.resume_unit(&spot, unit, &links)?;
+            self.resume_unit(&spot, (index, unit), &links)?;
         }
-        self.check_displaced()?;
-        for (_, unit) in self.in_place_units() {
-            self.set_meta(unit, &unit.before, &unit.after)?;
-        }
-        Ok(())
+        self.check()
     }
 
-    fn resume_unit(&self, spot: &Spot<'_>, unit: &Unit, links: &Links) -> Result<(), Error> {
+    /// Makes a unit's tree anew, in the place of whatever piece of it there is.
+    fn remake(&self, spot: &Spot<'_>, unit: &Unit, links: &Links) -> Result<(), Error> {
+        make::remove(&spot.folder, &spot.temporary)
+            .map_err(at("replace", unit.path.to_string()))?;
+        let parts = (self.blobs, links);
+        make::tree(self.root, &spot.folder, &spot.temporary, &unit.after, parts)
+    }
+
+    fn resume_unit(
+        &self,
+        spot: &Spot<'_>,
+        (index, unit): (usize, &Unit),
+        links: &Links,
+    ) -> Result<(), Error> {
         let here = spot.tree(spot.name, &unit.path)?;
-        let doing = || at("replace", unit.path.to_string());
         if spot.exists(&spot.aside) {
             // The first of two steps was made. Whatever stands in the new name's place now is newer.
             if here.is_empty() {
-                make::remove(&spot.folder, &spot.temporary).map_err(doing())?;
-                let parts = (self.blobs, links);
-                make::tree(self.root, &spot.folder, &spot.temporary, &unit.after, parts)?;
+                self.remake(spot, unit, links)?;
                 spot.rename(&spot.temporary, spot.name, Rename::NoReplace)
-                    .map_err(doing())?;
+                    .map_err(at("replace", unit.path.to_string()))?;
             }
             return Ok(());
         }
-        if same_tree(&unit.after, &here) {
+        // Where someone worked on in the swapped file, it was swapped all the same.
+        if self.is_staged(spot, spot.name, index) == Some(true) || same_tree(&unit.after, &here) {
             return Ok(());
         }
         if same_tree(&unit.before, &here) {
-            make::remove(&spot.folder, &spot.temporary).map_err(doing())?;
-            return self.swap_in(spot, unit, links);
+            self.remake(spot, unit, links)?;
+            return self.swap_in(spot, unit);
         }
         let displaced = spot.tree(&spot.temporary, &unit.path)?;
         if !unit.before.is_empty() && same_tree(&unit.before, &displaced) {
-            // It was swapped, and then someone worked on.
             return Ok(());
         }
         Err(Error::conflict(unit.path.to_string(), Clash::Changed))
@@ -398,7 +429,7 @@ impl<'a> Engine<'a> {
         let units: Vec<(usize, &Unit)> = self.swapped_units().collect();
         for (index, unit) in units.into_iter().rev() {
             match self.spot(index, unit) {
-                Ok(spot) => self.undo_unit(&spot, unit, &mut kept)?,
+                Ok(spot) => self.undo_unit(&spot, (index, unit), &mut kept)?,
                 Err(Error::Missing { .. } | Error::Conflict { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -410,12 +441,17 @@ impl<'a> Engine<'a> {
     fn undo_unit(
         &self,
         spot: &Spot<'_>,
-        unit: &Unit,
+        (index, unit): (usize, &Unit),
         kept: &mut Vec<ConflictPath>,
     ) -> Result<(), Error> {
         let doing = || at("restore", unit.path.to_string());
         let here = spot.tree(spot.name, &unit.path)?;
-        let ours = !unit.after.is_empty() && same_tree(&unit.after, &here);
+        // Our tree is known by its inode, so that it goes even if someone wrote into it meanwhile;
+        // what they wrote is kept beside.
+        let ours = !unit.after.is_empty()
+            && self
+                .is_staged(spot, spot.name, index)
+                .unwrap_or_else(|| same_tree(&unit.after, &here));
         if spot.exists(&spot.aside) {
             if ours {
                 make::remove(&spot.folder, &spot.temporary).map_err(doing())?;

@@ -105,7 +105,7 @@ impl Workspace {
         segment: &mut Segment,
         recovery: &mut Recovery,
     ) -> Result<u64, Error> {
-        let (mut frames, end) = segment.frames()?;
+        let (frames, end) = segment.frames()?;
         let done = segment.done()?;
         // A record that is only in memory must not be acted on: the act could outlive it.
         self.state.journal.secure(segment)?;
@@ -122,7 +122,7 @@ impl Workspace {
             recovery.checkpoint_due = true;
             return Ok(end);
         }
-        for frame in &mut frames {
+        for frame in &frames {
             if segment_done(&done, frame).is_none() {
                 self.settle_one(segment, frame, recovery)?;
             }
@@ -134,19 +134,17 @@ impl Workspace {
     fn settle_one(
         &self,
         segment: &mut Segment,
-        frame: &mut Frame,
+        frame: &Frame,
         recovery: &mut Recovery,
     ) -> Result<(), Error> {
         recovery.repaired += frame.record.units.len();
-        let number = segment.number;
+        let mut engine = self.engine(segment.number, frame);
+        engine.staged = segment.staged(frame.offset)?;
         if frame.aborted {
-            recovery
-                .conflicts
-                .extend(self.engine(number, frame).undo()?);
+            recovery.conflicts.extend(engine.undo()?);
             self.mark(segment, frame, Vec::new());
             return Ok(());
         }
-        let engine = self.engine(number, frame);
         match engine.resume() {
             Ok(()) => {
                 recovery
@@ -160,7 +158,9 @@ impl Workspace {
                 let Error::Conflict { .. } = &reason else {
                     return Err(reason);
                 };
-                if let Error::Conflict { paths } = self.give_up(segment, frame, reason)? {
+                if let Error::Conflict { paths } =
+                    self.give_up(segment, (frame, &engine), reason)?
+                {
                     recovery.conflicts.extend(paths);
                 }
                 Ok(())

@@ -59,6 +59,29 @@ pub(crate) fn applied_line(done: &Done) -> String {
     ))
 }
 
+/// The line that says which files were made for a record, before they take their places.
+pub(crate) fn staged_line(offset: u64, staged: &[Option<u64>]) -> String {
+    let inodes: Vec<String> = staged
+        .iter()
+        .map(|one| one.map_or_else(|| "-".to_owned(), |inode| inode.to_string()))
+        .collect();
+    sealed(&format!("S {offset} {}", inodes.join(",")))
+}
+
+/// Which files were made for a record, one per unit; empty when that is not known.
+pub(crate) fn staged(text: &str, offset: u64) -> Vec<Option<u64>> {
+    let start = format!("S {offset} ");
+    text.lines()
+        .rev()
+        .filter_map(|line| {
+            line.rsplit_once(" #")
+                .filter(|(body, _)| sealed(body).ends_with(line))
+        })
+        .find_map(|(body, _)| body.strip_prefix(&start))
+        .map(|inodes| inodes.split(',').map(|one| one.parse().ok()).collect())
+        .unwrap_or_default()
+}
+
 /// The line that says that the caller has a record's closing events.
 pub(crate) fn confirmed_line(offset: u64) -> String {
     sealed(&format!("C {offset}"))

@@ -180,14 +180,23 @@ impl Segment {
         frame::scan(&bytes)
     }
 
-    /// What its companion says.
-    pub(crate) fn done(&mut self) -> Result<Vec<Done>, Error> {
+    fn companion_text(&mut self) -> Result<String, Error> {
         let mut bytes = Vec::new();
         self.companion
             .seek(SeekFrom::Start(0))
             .and_then(|_| self.companion.read_to_end(&mut bytes))
             .map_err(at("read", NAME))?;
-        Ok(done::read(&String::from_utf8_lossy(&bytes)))
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// What its companion says.
+    pub(crate) fn done(&mut self) -> Result<Vec<Done>, Error> {
+        Ok(done::read(&self.companion_text()?))
+    }
+
+    /// The inodes of the files that were made for a record, one per unit; empty when not known.
+    pub(crate) fn staged(&mut self, offset: u64) -> Result<Vec<Option<u64>>, Error> {
+        Ok(done::staged(&self.companion_text()?, offset))
     }
 
     /// Adds a line to the companion; not durable, and never needed.

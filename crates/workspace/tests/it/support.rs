@@ -190,33 +190,34 @@ fn attributes(path: &Path) -> Vec<String> {
     found
 }
 
-/// The crash program, built once.
-pub(crate) fn crash_program() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
+/// One of the programs that the tests start, kill and question; all are built once.
+pub(crate) fn program(name: &str) -> PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
         let built = Command::new(env!("CARGO"))
             .args([
                 "build",
                 "--quiet",
                 "--package",
                 "tagout-workspace",
-                "--example",
-                "crash",
+                "--examples",
             ])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .status()
             .expect("cargo runs");
-        assert!(built.success(), "the crash program does not build");
+        assert!(built.success(), "the examples do not build");
         let test = std::env::current_exe().unwrap();
-        let path = test
-            .parent()
-            .unwrap()
-            .parent()
-            .unwrap()
-            .join("examples/crash");
-        assert!(path.exists(), "{} is missing", path.display());
-        path
-    })
+        test.parent().unwrap().parent().unwrap().join("examples")
+    });
+    let path = folder.join(name);
+    assert!(path.exists(), "{} is missing", path.display());
+    path
+}
+
+/// The crash program.
+pub(crate) fn crash_program() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| program("crash"))
 }
 
 /// Whether the long form of a test is wanted: `cargo xtask test --all` sets it.
