@@ -240,6 +240,7 @@ fn commit(workspace: &Workspace, state: &Path, version: u64) {
             workspace
                 .checkpoint(|| fs::File::open(ledger)?.sync_all())
                 .unwrap()
+                .done
         );
     }
 }
@@ -271,10 +272,10 @@ fn check(root: &Path, state: &Path, (least, most): (u64, u64)) -> Result<u64, St
         ));
     };
     let text = fs::read_to_string(state.join("ledger.txt")).map_err(|error| error.to_string())?;
-    let last = text.lines().last().unwrap_or_default().to_owned();
-    if last != format!("v{found}") {
+    let newest = text.lines().last().unwrap_or_default().to_owned();
+    if newest != format!("v{found}") {
         return Err(format!(
-            "the workspace is v{found}, the ledger ends with {last:?}"
+            "the workspace is v{found}, the ledger ends with {newest:?}"
         ));
     }
     Ok(found)

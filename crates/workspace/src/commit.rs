@@ -172,6 +172,7 @@ impl Workspace {
                 inline: &frame.inline,
                 images: &self.state.images,
             },
+            yard: &self.state.yard,
             token,
             staged: Vec::new(),
         }

@@ -39,7 +39,7 @@ pub use options::{LeaseProbe, Options, Swap, SyncPoint, WriterProbe};
 pub use recover::{Outcome, Recovery, Settled};
 pub use relpath::RelPath;
 pub use resolve::{Follow, Resolved, ResolvedKind};
-pub use retention::Pruned;
+pub use retention::{Checkpoint, Pruned};
 pub use seen::{Freshness, Seen};
 pub use state::STATE_FORMAT;
 pub use sys::FileTime;

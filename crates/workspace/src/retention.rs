@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tagout_vocab::{CallId, Digest, Timestamp};
 
 use crate::commit::is_settled;
-use crate::error::{Error, at};
+use crate::error::{ConflictPath, Error, at};
 use crate::journal::frame::Frame;
 use crate::node::Node;
 use crate::options::SyncPoint;
@@ -13,6 +13,15 @@ use crate::recover::Recovery;
 use crate::relpath::RelPath;
 use crate::sys;
 use crate::workspace::Workspace;
+
+/// What a checkpoint came to.
+#[derive(Debug, Default)]
+pub struct Checkpoint {
+    /// Everything is durable in the workspace. Otherwise a commit is not confirmed yet: try again.
+    pub done: bool,
+    /// Displaced files that someone wrote to after all, and where they are now.
+    pub conflicts: Vec<ConflictPath>,
+}
 
 /// What pruning did.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -31,7 +40,11 @@ impl Workspace {
     ///
     /// `ledger` has to make the ledger durable: behind a checkpoint, nobody hands closing events back.
     /// While a commit is not confirmed, the checkpoint waits for another time.
-    pub fn checkpoint(&self, ledger: impl FnOnce() -> std::io::Result<()>) -> Result<bool, Error> {
+    pub fn checkpoint(
+        &self,
+        ledger: impl FnOnce() -> std::io::Result<()>,
+    ) -> Result<Checkpoint, Error> {
+        let mut checkpoint = Checkpoint::default();
         let _lock = self.state.lock()?;
         let mut segment = self.state.journal.active()?;
         if !is_settled(self, segment.length(), &segment.done()?) {
@@ -39,7 +52,8 @@ impl Workspace {
         }
         let (frames, _) = segment.frames()?;
         if frames.is_empty() {
-            return Ok(true);
+            checkpoint.done = true;
+            return Ok(checkpoint);
         }
         let done = segment.done()?;
         let confirmed = frames.iter().all(|frame| {
@@ -47,12 +61,18 @@ impl Workspace {
                 .any(|one| one.offset == frame.offset && one.confirmed)
         });
         if !confirmed {
-            return Ok(false);
+            return Ok(checkpoint);
         }
         ledger().map_err(at("sync", "the ledger"))?;
+        for frame in &frames {
+            checkpoint
+                .conflicts
+                .extend(self.engine(segment.number, frame).sweep()?);
+        }
         self.sync_touched(&frames)?;
         self.state.journal.start(segment.number + 1)?;
-        Ok(true)
+        checkpoint.done = true;
+        Ok(checkpoint)
     }
 
     fn sync_touched(&self, frames: &[Frame]) -> Result<(), Error> {

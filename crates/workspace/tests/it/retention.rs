@@ -24,7 +24,7 @@ fn change(place: &Place, options: &Options, number: usize, at: Timestamp) {
     let due = committed.checkpoint_due;
     committed.confirm().unwrap();
     if due {
-        assert!(workspace.checkpoint(|| Ok(())).unwrap());
+        assert!(workspace.checkpoint(|| Ok(())).unwrap().done);
     }
 }
 
@@ -122,7 +122,7 @@ fn a_checkpoint_waits_for_the_ledger() {
     let mut transaction = workspace.begin(&call("1")).unwrap();
     transaction.write(&rel("a"), b"x").unwrap();
     let committed = transaction.commit(NOW, b"the end").unwrap();
-    assert!(!workspace.checkpoint(|| panic!("not now")).unwrap());
+    assert!(!workspace.checkpoint(|| panic!("not now")).unwrap().done);
     committed.confirm().unwrap();
     let mut synced = false;
     assert!(
@@ -132,6 +132,7 @@ fn a_checkpoint_waits_for_the_ledger() {
                 Ok(())
             })
             .unwrap()
+            .done
     );
     assert!(synced);
     assert!(workspace.recover().unwrap().settled.is_empty());

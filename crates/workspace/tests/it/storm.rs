@@ -178,7 +178,16 @@ fn a_storm_loses_nothing() {
         }
         (appending.join().unwrap(), saving.join().unwrap())
     });
-    place.open().recover().unwrap();
+    let workspace = place.open();
+    let dead: Vec<_> = workspace
+        .recover()
+        .unwrap()
+        .settled
+        .into_iter()
+        .map(|one| one.execution)
+        .collect();
+    workspace.confirm(&dead).unwrap();
+    assert!(workspace.checkpoint(|| Ok(())).unwrap().done);
     explain(&place, kills, &appended, &saved);
 }
 

@@ -5,11 +5,15 @@
 //! under the temporary name, where nobody else can open it any more: if it is not what the record
 //! expects, or someone still writes it, everything changes places again.
 
+mod resume;
+mod undo;
+mod yard;
+
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::record::{Record, Unit};
 use crate::look::{self, Keep};
 use crate::make::{self, Blobs, Links};
-use crate::node::{Identity, Item, Meta, Node, Tree, same_tree};
+use crate::node::{Identity, Item, Meta, Tree, same_tree};
 use crate::options::{Options, Swap};
 use crate::relpath::RelPath;
 use crate::root::Root;
@@ -22,6 +26,8 @@ pub(crate) struct Engine<'a> {
     pub options: &'a Options,
     pub record: &'a Record,
     pub blobs: Blobs<'a>,
+    /// Where trees that are done with lie until the next checkpoint.
+    pub yard: &'a Handle,
     /// A name for this record that no other one has.
     pub token: String,
     /// The inodes of the trees that were made for it, one per unit; empty when that is not known.
@@ -195,7 +201,7 @@ impl<'a> Engine<'a> {
             let Some(name) = Self::displaced(&spot) else {
                 continue;
             };
-            if let Some(found) = self.clash(&spot, name, (&unit.path, &unit.before))? {
+            if let Some(found) = self.clash(&spot.folder, name, (&unit.path, &unit.before))? {
                 paths.push(ConflictPath {
                     path: unit.path.to_string(),
                     found,
@@ -210,18 +216,18 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// What stands against throwing a tree away. Writers are looked for first: one that is not there
-    /// then cannot come any more, and what it wrote is seen by the look that follows.
+    /// What stands against throwing a tree away. Writers are looked for first: what one wrote who is
+    /// gone by then is seen by the look that follows.
     fn clash(
         &self,
-        spot: &Spot<'_>,
+        folder: &Handle,
         name: &[u8],
         (path, expected): (&RelPath, &[Item]),
     ) -> Result<Option<Clash>, Error> {
-        if self.held(&spot.folder, name, path)? {
+        if self.held(folder, name, path)? {
             return Ok(Some(Clash::HeldOpen));
         }
-        let found = spot.tree(name, path)?;
+        let found = look::tree(folder, name, path, Keep::Nothing)?;
         if same_tree(expected, &found) {
             return Ok(None);
         }
@@ -257,77 +263,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Throws the old trees away, which were checked. What turned up since stays and is reported.
-    pub(crate) fn clean_up(&self) -> Result<Vec<ConflictPath>, Error> {
-        let mut kept = Vec::new();
-        for (index, unit) in self.swapped_units() {
-            let spot = match self.spot(index, unit) {
-                Ok(spot) => spot,
-                // The folder went with a later change of someone else; nothing is left to clean.
-                Err(Error::Missing { .. } | Error::Conflict { .. }) => continue,
-                Err(error) => return Err(error),
-            };
-            for name in [&spot.aside, &spot.temporary] {
-                if !make::remove_listed(&spot.folder, name, &unit.before)
-                    .map_err(at("clean up after", unit.path.to_string()))?
-                {
-                    kept.push(self.keep(&spot, name, (unit, Clash::FolderGrew))?);
-                }
-            }
-        }
-        Ok(kept)
-    }
-
-    /// Keeps a tree that is not ours under a name that people see.
-    fn keep(
-        &self,
-        spot: &Spot<'_>,
-        name: &[u8],
-        (unit, found): (&Unit, Clash),
-    ) -> Result<ConflictPath, Error> {
-        let short: String = self.token.chars().take(8).collect();
-        for count in 0..1000_u32 {
-            let mut free = spot.name.to_vec();
-            free.truncate(200);
-            free.extend_from_slice(format!(".tagout-conflict-{short}").as_bytes());
-            if count > 0 {
-                free.extend_from_slice(format!("-{count}").as_bytes());
-            }
-            match spot.rename(name, &free, Rename::NoReplace) {
-                Ok(()) => {
-                    let kept = unit
-                        .path
-                        .parent()
-                        .unwrap_or_default()
-                        .with(&free)
-                        .to_string();
-                    let path = unit.path.to_string();
-                    return Ok(ConflictPath {
-                        path,
-                        found,
-                        kept: Some(kept),
-                    });
-                }
-                Err(error) if taken(&error) => {}
-                Err(error) => return Err(Error::io("keep", unit.path.to_string(), error)),
-            }
-        }
-        Err(Error::TooMany {
-            what: "kept versions of one file",
-            max: 1000,
-        })
-    }
-
-    /// Keeps a tree that a power loss left under a temporary name and that nobody here knows.
-    pub(crate) fn keep_beside(
-        &self,
-        spot: &Spot<'_>,
-        name: &[u8],
-        unit: &Unit,
-    ) -> Result<ConflictPath, Error> {
-        self.keep(spot, name, (unit, Clash::Changed))
-    }
-
     /// Sets attributes on the file itself, if it is still the file with the attributes expected.
     fn set_meta(&self, unit: &Unit, expected: &[Item], wanted: &[Item]) -> Result<(), Error> {
         let (Some(expected), Some(wanted)) = (expected.first(), wanted.first()) else {
@@ -360,179 +295,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Whether a name is the tree that was staged for a unit; `None` when that is not known.
-    fn is_staged(&self, spot: &Spot<'_>, name: &[u8], index: usize) -> Option<bool> {
-        let staged = self.staged.get(index).copied().flatten()?;
-        Some(sys::stat_at(&spot.folder, name).is_ok_and(|stat| stat.ino == staged))
-    }
-
-    /// Goes on with a record whose process died somewhere on the way.
-    pub(crate) fn resume(&self) -> Result<(), Error> {
-        let links = self.links()?;
-        for (index, unit) in self.swapped_units() {
-            let spot = self.spot(index, unit)?;
-            self.resume_unit(&spot, (index, unit), &links)?;
-        }
-        self.check()
-    }
-
-    /// Makes a unit's tree anew, in the place of whatever piece of it there is.
-    fn remake(&self, spot: &Spot<'_>, unit: &Unit, links: &Links) -> Result<(), Error> {
-        make::remove(&spot.folder, &spot.temporary)
-            .map_err(at("replace", unit.path.to_string()))?;
-        let parts = (self.blobs, links);
-        make::tree(self.root, &spot.folder, &spot.temporary, &unit.after, parts)
-    }
-
-    fn resume_unit(
-        &self,
-        spot: &Spot<'_>,
-        (index, unit): (usize, &Unit),
-        links: &Links,
-    ) -> Result<(), Error> {
-        let here = spot.tree(spot.name, &unit.path)?;
-        if spot.exists(&spot.aside) {
-            // The first of two steps was made. Whatever stands in the new name's place now is newer.
-            if here.is_empty() {
-                self.remake(spot, unit, links)?;
-                spot.rename(&spot.temporary, spot.name, Rename::NoReplace)
-                    .map_err(at("replace", unit.path.to_string()))?;
-            }
-            return Ok(());
-        }
-        // Where someone worked on in the swapped file, it was swapped all the same.
-        if self.is_staged(spot, spot.name, index) == Some(true) || same_tree(&unit.after, &here) {
-            return Ok(());
-        }
-        if same_tree(&unit.before, &here) {
-            self.remake(spot, unit, links)?;
-            return self.swap_in(spot, unit);
-        }
-        let displaced = spot.tree(&spot.temporary, &unit.path)?;
-        if !unit.before.is_empty() && same_tree(&unit.before, &displaced) {
-            return Ok(());
-        }
-        Err(Error::conflict(unit.path.to_string(), Clash::Changed))
-    }
-
-    /// Takes a record out again, from wherever its application stopped. Never touches what is not
-    /// from this record; says what had to be kept beside.
-    pub(crate) fn undo(&self) -> Result<Vec<ConflictPath>, Error> {
-        let mut kept = Vec::new();
-        for (_, unit) in self.in_place_units() {
-            match self.set_meta(unit, &unit.after, &unit.before) {
-                Ok(()) => {}
-                Err(Error::Conflict { paths }) => kept.extend(paths),
-                Err(error) => return Err(error),
-            }
-        }
-        let units: Vec<(usize, &Unit)> = self.swapped_units().collect();
-        for (index, unit) in units.into_iter().rev() {
-            match self.spot(index, unit) {
-                Ok(spot) => self.undo_unit(&spot, (index, unit), &mut kept)?,
-                Err(Error::Missing { .. } | Error::Conflict { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.restore_folders();
-        Ok(kept)
-    }
-
-    fn undo_unit(
-        &self,
-        spot: &Spot<'_>,
-        (index, unit): (usize, &Unit),
-        kept: &mut Vec<ConflictPath>,
-    ) -> Result<(), Error> {
-        let doing = || at("restore", unit.path.to_string());
-        let here = spot.tree(spot.name, &unit.path)?;
-        // Our tree is known by its inode, so that it goes even if someone wrote into it meanwhile;
-        // what they wrote is kept beside.
-        let ours = !unit.after.is_empty()
-            && self
-                .is_staged(spot, spot.name, index)
-                .unwrap_or_else(|| same_tree(&unit.after, &here));
-        if spot.exists(&spot.aside) {
-            if ours {
-                make::remove(&spot.folder, &spot.temporary).map_err(doing())?;
-                spot.rename(spot.name, &spot.temporary, Rename::NoReplace)
-                    .map_err(doing())?;
-            }
-            if ours || here.is_empty() {
-                spot.rename(&spot.aside, spot.name, Rename::NoReplace)
-                    .map_err(doing())?;
-            } else {
-                kept.push(self.keep(spot, &spot.aside, (unit, Clash::Existence))?);
-            }
-            return self.discard(spot, unit, kept);
-        }
-        let displaced = spot.exists(&spot.temporary);
-        if unit.before.is_empty() {
-            // A created tree: only what is exactly ours goes.
-            if ours && !displaced {
-                spot.rename(spot.name, &spot.temporary, Rename::NoReplace)
-                    .map_err(doing())?;
-            }
-            return self.discard(spot, unit, kept);
-        }
-        if !displaced {
-            return Ok(());
-        }
-        if here.is_empty() {
-            return spot
-                .rename(&spot.temporary, spot.name, Rename::NoReplace)
-                .map_err(doing());
-        }
-        if ours {
-            spot.rename(&spot.temporary, spot.name, Rename::Exchange)
-                .map_err(doing())?;
-            return self.discard(spot, unit, kept);
-        }
-        if same_tree(&unit.before, &here) {
-            return make::remove(&spot.folder, &spot.temporary).map_err(doing());
-        }
-        if same_tree(&unit.before, &spot.tree(&spot.temporary, &unit.path)?) {
-            // It was swapped, and then someone worked on: the newer work stays, the older is kept.
-            kept.push(self.keep(spot, &spot.temporary, (unit, Clash::Changed))?);
-            return Ok(());
-        }
-        self.discard(spot, unit, kept)
-    }
-
-    /// Removes our own tree from its temporary name; what someone changed in it is kept.
-    fn discard(
-        &self,
-        spot: &Spot<'_>,
-        unit: &Unit,
-        kept: &mut Vec<ConflictPath>,
-    ) -> Result<(), Error> {
-        let name = &spot.temporary;
-        let doing = || at("clean up after", unit.path.to_string());
-        if !spot.exists(name) {
-            return Ok(());
-        }
-        let clash = self.clash(spot, name, (&unit.path, &unit.after))?;
-        let partial = clash == Some(Clash::Changed)
-            && is_part(&unit.after, &spot.tree(name, &unit.path)?, self.blobs);
-        match clash {
-            None => {
-                make::remove(&spot.folder, name).map_err(doing())?;
-            }
-            Some(_) if partial => make::remove(&spot.folder, name).map_err(doing())?,
-            Some(found) => kept.push(self.keep(spot, name, (unit, found))?),
-        }
-        Ok(())
-    }
-
-    fn restore_folders(&self) {
-        for (path, mtime) in &self.record.folders {
-            // A folder that is gone or closed to us by now has no time to restore.
-            if let Ok(folder) = self.root.dir(path) {
-                drop(sys::set_mtime(&folder, *mtime));
-            }
-        }
-    }
-
     /// The files as they stand now, one per unit.
     pub(crate) fn installed(&self) -> Vec<Option<Identity>> {
         self.record
@@ -546,38 +308,6 @@ impl<'a> Engine<'a> {
             })
             .collect()
     }
-}
-
-/// Whether a tree is an unfinished piece of one that was being made: nothing in it is foreign.
-fn is_part(whole: &[Item], found: &[Item], blobs: Blobs<'_>) -> bool {
-    found.iter().all(|one| {
-        whole.iter().any(|item| {
-            item.sub == one.sub
-                && match (&item.node, &one.node) {
-                    (
-                        Node::File {
-                            digest,
-                            size,
-                            place,
-                        },
-                        Node::File {
-                            size: have,
-                            digest: got,
-                            ..
-                        },
-                    ) => {
-                        have <= size
-                            && blobs.read(digest, *size, place).is_ok_and(|bytes| {
-                                let have = usize::try_from(*have).unwrap_or(usize::MAX);
-                                bytes
-                                    .get(..have)
-                                    .is_some_and(|front| tagout_vocab::Digest::of(front) == *got)
-                            })
-                    }
-                    (wanted, found) => wanted.same(found),
-                }
-        })
-    })
 }
 
 fn meta_of(file: &Handle) -> std::io::Result<Meta> {
