@@ -1,6 +1,6 @@
 //! Power loss: the block writes of real commits, replayed as every state that the flushes allow.
 
-mod recorder;
+pub(crate) mod recorder;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -185,7 +185,7 @@ fn crash(
         .rposition(|event| matches!(event, Event::Flush))
         .unwrap_or(0);
     let (mut least, mut most) = (0, 0);
-    let in_order = dice.roll() % 4 == 0;
+    let in_order = dice.roll().is_multiple_of(4);
     for (index, event) in happened.iter().enumerate() {
         match event {
             Event::Write { at, bytes } if index < flushed || in_order => put(*at, bytes),
@@ -193,7 +193,7 @@ fn crash(
                 0 => {}
                 1 => {
                     for (number, sector) in bytes.chunks(512).enumerate() {
-                        if dice.roll() % 2 == 0 {
+                        if dice.roll().is_multiple_of(2) {
                             put(at + number * 512, sector);
                         }
                     }

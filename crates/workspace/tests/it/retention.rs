@@ -22,7 +22,7 @@ fn change(place: &Place, options: &Options, number: usize, at: Timestamp) {
         at.plus_millis(options.undo_horizon_ms)
     );
     let due = committed.checkpoint_due;
-    committed.confirm().unwrap();
+    committed.confirm();
     if due {
         assert!(workspace.checkpoint(|| Ok(())).unwrap().done);
     }
@@ -58,7 +58,7 @@ fn the_horizon_is_kept() {
         (2, 3),
         "a living transaction may need any image"
     );
-    undo.commit(NOW, b"").unwrap().confirm().unwrap();
+    undo.commit(NOW, b"").unwrap().confirm();
     assert_eq!(fs::read(place.root().join("small")).unwrap(), b"2");
 }
 
@@ -82,7 +82,7 @@ fn the_cap_is_kept() {
     );
     let mut undo = workspace.begin(&call("u")).unwrap();
     undo.revert(&call("c6")).unwrap();
-    undo.commit(NOW, b"").unwrap().confirm().unwrap();
+    undo.commit(NOW, b"").unwrap().confirm();
     assert_eq!(fs::read(place.root().join("small")).unwrap(), b"5");
 }
 
@@ -123,7 +123,7 @@ fn a_checkpoint_waits_for_the_ledger() {
     transaction.write(&rel("a"), b"x").unwrap();
     let committed = transaction.commit(NOW, b"the end").unwrap();
     assert!(!workspace.checkpoint(|| panic!("not now")).unwrap().done);
-    committed.confirm().unwrap();
+    committed.confirm();
     let mut synced = false;
     assert!(
         workspace
@@ -137,7 +137,7 @@ fn a_checkpoint_waits_for_the_ledger() {
     assert!(synced);
     assert!(workspace.recover().unwrap().settled.is_empty());
     let failing = workspace.begin(&call("2")).unwrap();
-    failing.commit(NOW, b"").unwrap().confirm().unwrap();
+    failing.commit(NOW, b"").unwrap().confirm();
     let failed = workspace.checkpoint(|| Err(std::io::Error::other("the ledger's disk is gone")));
     assert!(failed.is_err());
 }

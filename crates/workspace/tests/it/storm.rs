@@ -191,17 +191,8 @@ fn a_storm_loses_nothing() {
     explain(&place, kills, &appended, &saved);
 }
 
-fn explain(
-    place: &Place,
-    kills: usize,
-    appended: &[(String, String)],
-    saved: &BTreeMap<&'static str, Vec<u8>>,
-) {
-    let told = told(place);
-    let files: BTreeMap<&str, Vec<String>> = FILES
-        .iter()
-        .map(|file| (*file, place.text(file).lines().map(str::to_owned).collect()))
-        .collect();
+/// How many versions were kept beside, and what is in them.
+fn conflict_copies(place: &Place) -> (usize, String) {
     let mut beside = String::new();
     let mut copies = 0;
     for folder in [place.root(), place.root().join("dir")] {
@@ -214,10 +205,12 @@ fn explain(
             }
         }
     }
-    let kept: BTreeSet<&str> = beside.lines().collect();
+    (copies, beside)
+}
 
+fn every_line_has_a_writer(files: &BTreeMap<&str, Vec<String>>, told: &Told) {
     let mut known: BTreeSet<&str> = BTreeSet::new();
-    for (file, lines) in &files {
+    for (file, lines) in files {
         let unique: BTreeSet<&String> = lines.iter().collect();
         assert_eq!(unique.len(), lines.len(), "{file} holds a line twice");
         known.extend(lines.iter().map(String::as_str));
@@ -228,6 +221,23 @@ fn explain(
         .filter(|line| !told.tried.contains_key(**line))
         .collect();
     assert!(strange.is_empty(), "lines that nobody wrote: {strange:?}");
+}
+
+fn explain(
+    place: &Place,
+    kills: usize,
+    appended: &[(String, String)],
+    saved: &BTreeMap<&'static str, Vec<u8>>,
+) {
+    let told = told(place);
+    let files: BTreeMap<&str, Vec<String>> = FILES
+        .iter()
+        .map(|file| (*file, place.text(file).lines().map(str::to_owned).collect()))
+        .collect();
+    let (copies, beside) = conflict_copies(place);
+    let kept: BTreeSet<&str> = beside.lines().collect();
+
+    every_line_has_a_writer(&files, &told);
     // The saving editor may copy bytes that it read while a commit was being checked; the other files
     // hold nothing but what was committed.
     let quiet: BTreeMap<&str, Vec<String>> = files

@@ -77,9 +77,7 @@ pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
 /// Commits and confirms.
 pub(crate) fn commit(transaction: Transaction<'_>) -> Result<(), Error> {
-    transaction
-        .commit(NOW, b"closing")
-        .and_then(Committed::confirm)
+    transaction.commit(NOW, b"closing").map(Committed::confirm)
 }
 
 /// Everything about a tree that a rollback has to restore.
@@ -142,7 +140,7 @@ fn facts(path: &Path, name: &[u8], found: &mut Picture) {
         format!("mtime {}.{}", stat.mtime(), stat.mtime_nsec()),
     ];
     if stat.is_symlink() {
-        facts.push(format!("-> {:?}", fs::read_link(path).unwrap()));
+        facts.push(format!("-> {}", fs::read_link(path).unwrap().display()));
     } else if stat.is_file() {
         let mut file = fs::File::open(path).unwrap();
         facts.push(format!("size {} sum {}", stat.size(), sum(&mut file)));

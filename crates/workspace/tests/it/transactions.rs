@@ -9,13 +9,13 @@ use tagout_workspace::{ChangeKind, Clash, Error, Options, Outcome, Swap};
 use crate::support::{NOW, Place, call, commit, picture, quiet, rel};
 
 fn clashes(error: &Error) -> Vec<(String, Clash)> {
-    match error {
-        Error::Conflict { paths } => paths
-            .iter()
-            .map(|one| (one.path.clone(), one.found))
-            .collect(),
-        other => panic!("not a conflict: {other}"),
-    }
+    let Error::Conflict { paths } = error else {
+        panic!("not a conflict: {error}")
+    };
+    paths
+        .iter()
+        .map(|one| (one.path.clone(), one.found))
+        .collect()
 }
 
 /// L4: a transaction sees its own changes before anybody else does.
@@ -106,7 +106,7 @@ fn changes_are_reported_with_digests() {
     let before = committed.changes[0].before.unwrap();
     assert_eq!(workspace.image(&before).unwrap(), b"one");
     assert!(committed.undoable_until > NOW);
-    committed.confirm().unwrap();
+    committed.confirm();
 }
 
 /// L4: mode and attributes of a file stay when it is written; a new file follows the mask.
@@ -269,7 +269,7 @@ fn a_write_breaks_hard_links_and_says_so() {
     transaction.write(&rel("a"), b"two").unwrap();
     let committed = transaction.commit(NOW, b"").unwrap();
     assert!(committed.changes[0].link_broken);
-    committed.confirm().unwrap();
+    committed.confirm();
     assert_eq!(
         (place.text("a").as_str(), place.text("b").as_str()),
         ("two", "one")
