@@ -396,7 +396,11 @@ impl Ledger {
     fn open_segment(&self, number: u64) -> Result<Position, LedgerError> {
         let path = segment::path(&self.dir, number);
         let mut options = place::owner_only();
-        let file = options.read(true).write(true).open(&path).at("open", &path)?;
+        let file = options
+            .read(true)
+            .write(true)
+            .open(&path)
+            .at("open", &path)?;
         let tail = segment::tail(&file, &path)?;
         let last = tail.last;
         Ok(Position {
@@ -446,8 +450,8 @@ impl Ledger {
             return Ok(None);
         }
         let path = segment::path(&self.dir, position.number);
-        let torn = segment::read_span(&position.file, position.end, position.length)
-            .at("read", &path)?;
+        let torn =
+            segment::read_span(&position.file, position.end, position.length).at("read", &path)?;
         let repair = Repair {
             seq: position.size,
             dropped_bytes: torn.len() as u64,

@@ -13,9 +13,7 @@ use crate::proof::ProofError;
 #[derive(Debug, Error)]
 pub enum LedgerError {
     /// The folder is not there.
-    #[error(
-        "the ledger folder `{path}` does not exist: restore the state, or start a new epoch"
-    )]
+    #[error("the ledger folder `{path}` does not exist: restore the state, or start a new epoch")]
     MissingFolder {
         /// The folder.
         path: PathBuf,

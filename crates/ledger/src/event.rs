@@ -405,8 +405,14 @@ impl NewEvent {
         }
         let required = [
             ("toolId", self.tool_id.as_deref().is_some_and(fits)),
-            ("toolVersion", self.tool_version.as_deref().is_some_and(fits)),
-            ("executionId", self.execution_id.as_deref().is_some_and(fits)),
+            (
+                "toolVersion",
+                self.tool_version.as_deref().is_some_and(fits),
+            ),
+            (
+                "executionId",
+                self.execution_id.as_deref().is_some_and(fits),
+            ),
             ("state", self.state.is_some()),
             ("inputHash", self.input_hash.is_some()),
         ];

@@ -19,7 +19,8 @@ const FORMAT_BYTES_MAX: u64 = 4096;
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Format {
     /// The format of the newest lines.
-    pub(crate) format: u32,
+    #[serde(rename = "format")]
+    pub(crate) version: u32,
     /// The lowest program that may read.
     pub(crate) reader_min: u32,
     /// The lowest program that may write.
@@ -89,13 +90,13 @@ fn missing(dir: &Path, path: &Path) -> LedgerError {
 /// Writes the file of a new ledger.
 pub(crate) fn create(dir: &Path, origin: &str) -> Result<(), LedgerError> {
     let format = Format {
-        format: FORMAT_VERSION,
+        version: FORMAT_VERSION,
         reader_min: FORMAT_VERSION,
         writer_min: FORMAT_VERSION,
         origin: origin.to_owned(),
     };
-    let mut text = serde_json::to_vec(&format)
-        .map_err(|source| LedgerError::Json { seq: 0, source })?;
+    let mut text =
+        serde_json::to_vec(&format).map_err(|source| LedgerError::Json { seq: 0, source })?;
     text.push(b'\n');
     place::replace(&path(dir), &text, place::Sync::Yes)
 }

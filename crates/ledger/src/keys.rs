@@ -58,7 +58,10 @@ fn key_id(name: &str, algorithm: Algorithm, public: &[u8; 32]) -> KeyId {
 
 /// Whether a text can name a key: visible ASCII without `+`.
 pub(crate) fn is_key_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'+')
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'+')
 }
 
 /// The key that signs seals.
@@ -124,11 +127,7 @@ impl SealKey {
         let id = HEXLOWER.encode(&key_id(&self.name, Algorithm::Note, &public));
         let mut data = vec![Algorithm::Note.byte()];
         data.extend(self.key.to_bytes());
-        let text = format!(
-            "PRIVATE+KEY+{}+{id}+{}\n",
-            self.name,
-            BASE64.encode(&data)
-        );
+        let text = format!("PRIVATE+KEY+{}+{id}+{}\n", self.name, BASE64.encode(&data));
         let mut file = place::owner_only()
             .write(true)
             .create_new(true)
@@ -174,15 +173,21 @@ impl SealKey {
 #[derive(Clone, Debug)]
 pub enum KeySource {
     /// The key itself.
-    Key(SealKey),
+    Key(Box<SealKey>),
     /// Its file.
     File(PathBuf),
+}
+
+impl From<SealKey> for KeySource {
+    fn from(key: SealKey) -> Self {
+        Self::Key(Box::new(key))
+    }
 }
 
 impl KeySource {
     pub(crate) fn load(&self) -> Result<SealKey, LedgerError> {
         match self {
-            Self::Key(key) => Ok(key.clone()),
+            Self::Key(key) => Ok(key.as_ref().clone()),
             Self::File(path) => SealKey::load(path),
         }
     }
@@ -201,16 +206,14 @@ impl VerifierKey {
     pub fn parse(text: &str) -> Result<Self, NoteError> {
         let wrong = |detail| NoteError::Key { detail };
         let mut parts = text.trim_end().splitn(3, '+');
-        let (Some(name), Some(id), Some(data)) = (parts.next(), parts.next(), parts.next())
-        else {
+        let (Some(name), Some(id), Some(data)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(wrong("expected `name+id+base64`"));
         };
         let data = BASE64
             .decode(data.as_bytes())
             .map_err(|_| wrong("the third part is not base64"))?;
         let (algorithm, public) = data.split_first().ok_or(wrong("the key is empty"))?;
-        let algorithm =
-            Algorithm::parse(*algorithm).ok_or(wrong("the algorithm is not known"))?;
+        let algorithm = Algorithm::parse(*algorithm).ok_or(wrong("the algorithm is not known"))?;
         let public: [u8; 32] = public
             .try_into()
             .map_err(|_| wrong("the key has not 32 bytes"))?;

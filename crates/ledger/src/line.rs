@@ -29,8 +29,7 @@ pub(crate) struct Head<'a> {
 
 /// The bytes of one line, without its line feed.
 pub(crate) fn encode(seq: u64, prev: &Hash, event: &NewEvent) -> Result<Vec<u8>, LedgerError> {
-    let body =
-        serde_json::to_vec(event).map_err(|source| LedgerError::Json { seq, source })?;
+    let body = serde_json::to_vec(event).map_err(|source| LedgerError::Json { seq, source })?;
     let prev = HEXLOWER.encode(prev);
     let start = format!("{{\"seq\":{seq},\"prev\":\"{prev}\",\"v\":{FORMAT_VERSION},");
     let mut line = start.into_bytes();
@@ -74,7 +73,9 @@ fn number(text: &[u8]) -> Option<(u64, &[u8])> {
     }
     let mut value: u64 = 0;
     for digit in digits {
-        value = value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+        value = value
+            .checked_mul(10)?
+            .checked_add(u64::from(digit - b'0'))?;
     }
     Some((value, rest))
 }

@@ -172,13 +172,7 @@ pub fn inclusion_proof(leaves: &[Hash], index: usize) -> Option<Vec<Hash>> {
 }
 
 /// RFC 9162 §2.1.3.2: whether `path` leads from `leaf` at `index` to `root` in a tree of `size`.
-pub fn verify_inclusion(
-    leaf: &Hash,
-    index: u64,
-    size: u64,
-    path: &[Hash],
-    root: &Hash,
-) -> bool {
+pub fn verify_inclusion(leaf: &Hash, index: u64, size: u64, path: &[Hash], root: &Hash) -> bool {
     if index >= size {
         return false;
     }
@@ -230,7 +224,7 @@ pub fn consistency_proof(leaves: &[Hash], old: usize) -> Option<Vec<Hash>> {
 }
 
 /// A tree's size and root.
-pub type Tree<'a> = (u64, &'a Hash);
+type Tree<'a> = (u64, &'a Hash);
 
 /// RFC 9162 §2.1.4.2: whether `path` shows that the tree `new` extends the tree `old`.
 pub fn verify_consistency(old: Tree<'_>, new: Tree<'_>, path: &[Hash]) -> bool {

@@ -108,7 +108,9 @@ impl SignedCheckpoint {
         if !is_key_name(origin) {
             return Err(wrong("the origin is not visible ASCII without `+`"));
         }
-        let number: u64 = size.parse().map_err(|_| wrong("the size is not a number"))?;
+        let number: u64 = size
+            .parse()
+            .map_err(|_| wrong("the size is not a number"))?;
         if number.to_string() != size {
             return Err(wrong("the size is not written plainly"));
         }
@@ -117,8 +119,8 @@ impl SignedCheckpoint {
             .ok()
             .and_then(|root| root.try_into().ok())
             .ok_or(wrong("the root is not 32 bytes in base64"))?;
-        let signatures = parse_signatures(signatures)
-            .ok_or(wrong("a signature line is malformed"))?;
+        let signatures =
+            parse_signatures(signatures).ok_or(wrong("a signature line is malformed"))?;
         Ok(Self {
             checkpoint: Checkpoint {
                 origin: origin.to_owned(),

@@ -117,7 +117,7 @@ const REMOTE: [(u64, &str); 18] = [
     (0x4750_4653, "gpfs"),
     (0x786f_4256, "vboxsf"),
     (0xbacb_acbc, "vmhgfs"),
-    (0x013111a8, "ibrix"),
+    (0x0131_11a8, "ibrix"),
     (0xaad7_aaea, "panfs"),
 ];
 

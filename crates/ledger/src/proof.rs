@@ -115,11 +115,7 @@ impl Proof {
 }
 
 /// B6: checks a proof file: the proof, if a given key signed a root that holds this event.
-pub fn verify_proof(
-    bytes: &[u8],
-    origin: &str,
-    keys: &[VerifierKey],
-) -> Result<Proof, ProofError> {
+pub fn verify_proof(bytes: &[u8], origin: &str, keys: &[VerifierKey]) -> Result<Proof, ProofError> {
     let proof = Proof::parse(bytes)?;
     proof.verified(origin, keys)?;
     Ok(proof)

@@ -191,9 +191,15 @@ fn is_secret_name(name: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
     let lower = String::from_utf8_lossy(&lower);
     // Counts and limits of model tokens are no secrets, and people want to read them.
-    let is_count = ["max_token", "maxtoken", "token_count", "tokens", "tokenizer"]
-        .iter()
-        .any(|part| lower.contains(part));
+    let is_count = [
+        "max_token",
+        "maxtoken",
+        "token_count",
+        "tokens",
+        "tokenizer",
+    ]
+    .iter()
+    .any(|part| lower.contains(part));
     let is_other = SECRET_NAMES
         .iter()
         .any(|part| *part != "token" && lower.contains(part));

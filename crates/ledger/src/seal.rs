@@ -130,7 +130,12 @@ impl Ledger {
         now: Timestamp,
         due: impl Fn(&Self, &Position) -> bool,
     ) -> Result<Option<SignedCheckpoint>, LedgerError> {
-        let key = self.options.key.as_ref().ok_or(LedgerError::NoKey)?.load()?;
+        let key = self
+            .options
+            .key
+            .as_ref()
+            .ok_or(LedgerError::NoKey)?
+            .load()?;
         let mut locked = self.lock()?;
         let position = self.refresh(&mut locked)?;
         position.sealed = read_mark(&self.dir)?;
@@ -185,9 +190,8 @@ impl Ledger {
                 path: self.dir.join(CHECKPOINT),
                 source,
             })?;
-        let leads_to_root = |range: &Range| {
-            range.end() == sealed.size && range.root() == Some(sealed.root)
-        };
+        let leads_to_root =
+            |range: &Range| range.end() == sealed.size && range.root() == Some(sealed.root);
         let stored = read_frontier(&self.dir)
             .and_then(|frontier| frontier.range())
             .filter(leads_to_root);
@@ -212,7 +216,7 @@ impl Ledger {
         }
         let from = range.end();
         let reader = Reader::open(&self.dir)?;
-        let mut link = (from == 0).then(|| format::genesis(&self.origin));
+        let mut expected = (from == 0).then(|| format::genesis(&self.origin));
         for line in reader.lines_from(from.saturating_sub(1))? {
             let line = line?;
             let head = line::head(&line.bytes).ok_or_else(|| self.mismatch(range.end()))?;
@@ -221,12 +225,13 @@ impl Ledger {
                 continue;
             }
             let prev = data_encoding::HEXLOWER.decode(head.prev_hex).ok();
-            let linked = link.is_none_or(|link| prev.as_deref() == Some(link.as_slice()));
+            let is_linked =
+                expected.is_none_or(|expected| prev.as_deref() == Some(expected.as_slice()));
             let next = head.seq == range.end() || head.seq.saturating_add(1) == from;
-            if !linked || !next {
+            if !is_linked || !next {
                 return Err(self.mismatch(range.end()));
             }
-            link = Some(hash);
+            expected = Some(hash);
             if head.seq == range.end() {
                 range.push(hash);
             }
@@ -340,9 +345,7 @@ impl Reader {
 
     /// The hashes that show that the ledger as sealed now extends an older checkpoint of `old` events.
     pub fn prove_consistency(&self, old: u64) -> Result<Vec<Hash>, LedgerError> {
-        let size = self
-            .checkpoint()?
-            .map_or(0, |signed| signed.claimed().size);
+        let size = self.checkpoint()?.map_or(0, |signed| signed.claimed().size);
         let leaves = self.leaves(size)?;
         let old_size = usize::try_from(old).unwrap_or(usize::MAX);
         crate::merkle::consistency_proof(&leaves, old_size).ok_or(LedgerError::NoSuchEvent {

@@ -184,9 +184,7 @@ pub(crate) fn seek(file: &File, seq: u64) -> io::Result<u64> {
         };
         match found {
             Some((found, start)) if found <= seq => low = start,
-            Some(_) => high = middle,
-            None if high == middle => break,
-            None => high = middle,
+            Some(_) | None => high = middle,
         }
     }
     Ok(low)

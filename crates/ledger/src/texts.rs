@@ -66,11 +66,12 @@ pub(crate) fn keep(dir: &Path, first: u64, events: &[NewEvent]) -> Result<(), Le
             input: texts.input.as_ref().map(readable),
             output: texts.output.as_ref().map(readable),
         };
-        let line = serde_json::to_vec(&record)
-            .map_err(|source| LedgerError::Json { seq, source })?;
+        let line =
+            serde_json::to_vec(&record).map_err(|source| LedgerError::Json { seq, source })?;
         let path = file(dir, seq);
         if open.as_ref().is_some_and(|(current, _)| *current != path) {
-            open.take().map_or(Ok(()), |(path, bytes)| add(dir, &path, &bytes))?;
+            open.take()
+                .map_or(Ok(()), |(path, bytes)| add(dir, &path, &bytes))?;
         }
         let (_, bytes) = open.get_or_insert_with(|| (path, Vec::new()));
         // A line that a crash left unfinished must not swallow this one.

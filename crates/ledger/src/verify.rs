@@ -167,14 +167,20 @@ pub fn verify(dir: &Path, options: &VerifyOptions) -> Result<Report, LedgerError
     };
     // The checkpoint is read before the segments, so that a living ledger can only be longer.
     match seal::read_checkpoint(dir) {
-        Ok(stored) => stored.iter().for_each(|one| check.believe(one, Source::Stored)),
+        Ok(stored) => stored
+            .iter()
+            .for_each(|one| check.believe(one, Source::Stored)),
         Err(LedgerError::Note { source, .. }) => check.distrust(Source::Stored, &source),
         Err(error) => return Err(error),
     }
     for kept in &options.kept {
         check.believe(kept, Source::Kept);
     }
-    let mut sizes: Vec<u64> = check.believed.iter().map(|one| one.checkpoint.size).collect();
+    let mut sizes: Vec<u64> = check
+        .believed
+        .iter()
+        .map(|one| one.checkpoint.size)
+        .collect();
     sizes.sort_unstable();
     let scan = scan::scan(&reader, &sizes, options.threads)?;
     let (events, sealed) = if scan.is_whole() {
@@ -280,7 +286,11 @@ impl Check<'_> {
                     break;
                 }
                 Err(SealProblem::Note(error)) => {
-                    self.add(Some(found.seq), ProblemKind::BadSignature, error.to_string());
+                    self.add(
+                        Some(found.seq),
+                        ProblemKind::BadSignature,
+                        error.to_string(),
+                    );
                 }
             }
         }
@@ -303,7 +313,11 @@ impl Check<'_> {
         };
         let checkpoint = checkpoint.map_err(SealProblem::Note)?;
         let matches = checkpoint.size == found.seq && Some(checkpoint.root) == found.root;
-        if matches { Ok(()) } else { Err(SealProblem::Root) }
+        if matches {
+            Ok(())
+        } else {
+            Err(SealProblem::Root)
+        }
     }
 
     /// With a broken chain only the number of events can be compared.

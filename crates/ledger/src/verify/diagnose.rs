@@ -1,6 +1,6 @@
 //! The slow reading of a broken ledger: which event was touched first, and how.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 
@@ -26,17 +26,15 @@ struct Entry {
 /// Lists what is wrong with the chain; returns how many events there should be.
 pub(super) fn diagnose(reader: &Reader, problems: &mut Vec<Problem>) -> Result<u64, LedgerError> {
     let entries = read(reader)?;
-    let mut places: BTreeMap<u64, usize> = BTreeMap::new();
-    for (seq, _) in entries.iter().filter_map(|entry| entry.parsed) {
-        *places.entry(seq).or_default() += 1;
-    }
+    let claimed = entries.iter().filter_map(|entry| entry.parsed);
+    let claimed = claimed.map(|(seq, _)| seq).collect();
     let mut walk = Walk {
         problems,
-        places,
+        claimed,
         expected: 0,
         link: Some(format::genesis(reader.origin())),
         junk: None,
-        seen: BTreeMap::new(),
+        seen: BTreeSet::new(),
         before: None,
     };
     for (place, entry) in entries.iter().enumerate() {
@@ -95,16 +93,23 @@ fn entry(bytes: &[u8], is_finished: bool) -> Entry {
     }
 }
 
+/// Lines without the form of an event.
+#[derive(Clone, Copy, Debug)]
+struct Junk {
+    /// The hash of the line before them.
+    link: Option<Hash>,
+}
+
 struct Walk<'a> {
     problems: &'a mut Vec<Problem>,
-    /// How often each number is claimed.
-    places: BTreeMap<u64, usize>,
+    /// The numbers that some line has.
+    claimed: BTreeSet<u64>,
     expected: u64,
     /// The hash of the line before; `None` after a line that was already reported.
     link: Option<Hash>,
     /// Lines without the form of an event, not yet reported.
-    junk: Option<Option<Hash>>,
-    seen: BTreeMap<u64, ()>,
+    junk: Option<Junk>,
+    seen: BTreeSet<u64>,
     before: Option<Entry>,
 }
 
@@ -115,12 +120,12 @@ impl Walk<'_> {
 
     fn step(&mut self, entry: Entry, next: Option<&Entry>) {
         let Some((seq, prev)) = entry.parsed else {
-            self.junk.get_or_insert(self.link);
+            self.junk.get_or_insert(Junk { link: self.link });
             self.link = None;
             self.before = Some(entry);
             return;
         };
-        if let Some(link) = self.junk {
+        if let Some(Junk { link }) = self.junk {
             let is_extra = seq == self.expected && link == Some(prev);
             self.settle_junk(if is_extra {
                 ProblemKind::Inserted
@@ -133,7 +138,7 @@ impl Walk<'_> {
             }
         }
         self.step_event(seq, prev, entry, next);
-        self.seen.insert(seq, ());
+        self.seen.insert(seq);
         self.before = Some(entry);
     }
 
@@ -154,7 +159,7 @@ impl Walk<'_> {
             self.expected = seq.saturating_add(1);
             self.link = Some(entry.hash);
         } else {
-            if self.seen.contains_key(&seq) {
+            if self.seen.contains(&seq) {
                 self.add(seq, ProblemKind::Inserted, "its number is already taken");
             }
             // What follows continues from wherever the true order was left.
@@ -179,7 +184,7 @@ impl Walk<'_> {
             let event = missing.saturating_sub(1);
             let detail = "the line feed after it was taken away";
             self.add(event, ProblemKind::Edited, detail);
-        } else if self.places.contains_key(&missing) {
+        } else if self.claimed.contains(&missing) {
             let detail = "it stands elsewhere";
             self.add(missing, ProblemKind::Reordered, detail);
         } else {

@@ -212,9 +212,9 @@ impl Found {
             return;
         };
         if self.first_link.is_some() {
-            let mut link = [0; 64];
-            HEXLOWER.encode_mut(&self.last, &mut link);
-            if head.seq != self.range.end() || head.prev_hex != link {
+            let mut expected = [0; 64];
+            HEXLOWER.encode_mut(&self.last, &mut expected);
+            if head.seq != self.range.end() || head.prev_hex != expected {
                 self.is_broken = true;
                 return;
             }
