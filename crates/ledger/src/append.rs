@@ -51,8 +51,8 @@ impl Default for SealPolicy {
 pub struct Options {
     /// The key for seals; without one, nothing is sealed.
     pub key: Option<KeySource>,
-    /// When to seal.
-    pub seal: SealPolicy,
+    /// When an append seals; without this, only a call of [`Ledger::seal`] does.
+    pub seal: Option<SealPolicy>,
     /// When to begin a new segment.
     pub segment_bytes_max: u64,
 }
@@ -61,7 +61,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             key: None,
-            seal: SealPolicy::default(),
+            seal: Some(SealPolicy::default()),
             segment_bytes_max: LEDGER_SEGMENT_BYTES_MAX,
         }
     }

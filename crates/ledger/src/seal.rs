@@ -93,17 +93,17 @@ pub(crate) fn read_mark(dir: &Path) -> Result<Mark, LedgerError> {
 
 impl Ledger {
     pub(crate) fn is_seal_due(&self, position: &Position, now: Timestamp) -> bool {
-        if self.options.key.is_none() || position.size <= position.sealed.size {
+        let (Some(policy), Some(_)) = (self.options.seal, &self.options.key) else {
             return false;
-        }
-        let open = position.size - position.sealed.size;
+        };
+        let open = position.size.saturating_sub(position.sealed.size);
         let since = |time: Timestamp| now.as_millis().saturating_sub(time.as_millis());
         // A clock that went back must not put off sealing.
-        let late = position
+        let is_late = position
             .sealed
             .time
-            .is_none_or(|time| since(time) >= self.options.seal.ms_max || since(time) < 0);
-        open >= self.options.seal.events_max || late
+            .is_none_or(|time| since(time) >= policy.ms_max || since(time) < 0);
+        open > 0 && (open >= policy.events_max || is_late)
     }
 
     pub(crate) fn seal_if_due(&self, now: Timestamp) -> Sealing {
@@ -262,10 +262,11 @@ impl Ledger {
                 .map(|hash| BASE64.encode(hash))
                 .collect(),
         };
-        let text = serde_json::to_vec(&frontier).map_err(|source| LedgerError::Json {
+        let mut text = serde_json::to_vec(&frontier).map_err(|source| LedgerError::Json {
             seq: tree.end(),
             source,
         })?;
+        text.push(b'\n');
         place::replace(&self.dir.join(FRONTIER), &text, Sync::No)
     }
 
