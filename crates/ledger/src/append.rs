@@ -55,6 +55,8 @@ pub struct Options {
     pub seal: Option<SealPolicy>,
     /// When to begin a new segment.
     pub segment_bytes_max: u64,
+    /// How long to wait for other processes.
+    pub lock_wait_ms_max: u64,
 }
 
 impl Default for Options {
@@ -63,6 +65,7 @@ impl Default for Options {
             key: None,
             seal: Some(SealPolicy::default()),
             segment_bytes_max: LEDGER_SEGMENT_BYTES_MAX,
+            lock_wait_ms_max: LEDGER_LOCK_WAIT_MS_MAX,
         }
     }
 }
@@ -311,10 +314,10 @@ impl Ledger {
                     return Err(LedgerError::io("lock", &path, error));
                 }
             }
-            if waited > Duration::from_millis(LEDGER_LOCK_WAIT_MS_MAX) {
+            if waited > Duration::from_millis(self.options.lock_wait_ms_max) {
                 return Err(LedgerError::Busy {
                     path,
-                    waited_ms: LEDGER_LOCK_WAIT_MS_MAX,
+                    waited_ms: self.options.lock_wait_ms_max,
                 });
             }
             std::thread::sleep(pause);

@@ -83,7 +83,13 @@ fn small_trees_are_right() {
             };
             assert!(holds(index, size, &path));
             assert!(index == 0 || !holds(index - 1, size, &path));
-            assert!(!verify_inclusion(&leaves[index], size as u64, size as u64, &path, &root));
+            assert!(!verify_inclusion(
+                &leaves[index],
+                size as u64,
+                size as u64,
+                &path,
+                &root
+            ));
             let mut longer = path.clone();
             longer.push(root);
             assert!(!holds(index, size, &longer));

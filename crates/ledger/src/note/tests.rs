@@ -55,7 +55,10 @@ fn a_false_signature_spoils_the_note() {
         Err(NoteError::BadSignature { .. })
     ));
     other.signatures.clear();
-    assert_eq!(other.verified("example.com/log", &keys), Err(NoteError::Unsigned));
+    assert_eq!(
+        other.verified("example.com/log", &keys),
+        Err(NoteError::Unsigned)
+    );
 }
 
 /// B6: key, name and id belong together.

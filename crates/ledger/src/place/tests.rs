@@ -18,7 +18,15 @@ fn remote_file_systems_are_known_by_number() {
         assert_eq!(found.as_deref(), Some(name));
     }
     // ext4, xfs, btrfs, tmpfs, overlay, zfs, f2fs
-    for magic in [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010] {
+    for magic in [
+        0xef53,
+        0x5846_5342,
+        0x9123_683e,
+        0x0102_1994,
+        0x794c_7630,
+        0x2fc1_2fc1,
+        0xf2f5_2010,
+    ] {
         assert_eq!(network_file_system(magic, None), None);
     }
 }
@@ -29,7 +37,12 @@ fn user_space_file_systems_are_known_by_name() {
     for local in ["fuse.fuse-overlayfs", "fuseblk", "fuse.gocryptfs"] {
         assert_eq!(network_file_system(FUSE, Some(local)), None);
     }
-    for remote in [Some("fuse.sshfs"), Some("fuse.rclone"), Some("virtiofs"), None] {
+    for remote in [
+        Some("fuse.sshfs"),
+        Some("fuse.rclone"),
+        Some("virtiofs"),
+        None,
+    ] {
         assert!(network_file_system(FUSE, remote).is_some(), "{remote:?}");
     }
     let table = "36 35 98:0 / /mnt rw - ext4 /dev/root rw\n\
@@ -44,6 +57,8 @@ fn user_space_file_systems_are_known_by_name() {
 fn a_local_folder_is_local() {
     let root = tempfile::tempdir().unwrap();
     assert_eq!(file_system_of(root.path()).unwrap(), None);
-    check_folder(root.path()).unwrap();
+    let own = root.path().join("own");
+    create_folder(&own).unwrap();
+    check_folder(&own).unwrap();
     assert!(file_system_of(&root.path().join("missing")).is_err());
 }

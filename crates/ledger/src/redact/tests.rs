@@ -13,17 +13,47 @@ fn full(text: &str) -> String {
 #[test]
 fn secrets_are_taken_out() {
     let cases = [
-        ("token ghp_abcdefghijklmnopqrstuvwxyz0123456789 end", "token [redacted] end"),
-        ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG", "AWS_SECRET_ACCESS_KEY=[redacted]"),
-        ("export API_KEY='a b c' && run", "export API_KEY='[redacted]' && run"),
+        (
+            "token ghp_abcdefghijklmnopqrstuvwxyz0123456789 end",
+            "token [redacted] end",
+        ),
+        (
+            "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG",
+            "AWS_SECRET_ACCESS_KEY=[redacted]",
+        ),
+        (
+            "export API_KEY='a b c' && run",
+            "export API_KEY='[redacted]' && run",
+        ),
         ("password: hunter2", "password: [redacted]"),
-        (r#"{"client_secret": "xyz", "a": 1}"#, r#"{"client_secret": "[redacted]", "a": 1}"#),
-        (r#"{\"token\":\"xyz\",\"a\":1}"#, r#"{\"token\":\"[redacted]",\"a\":1}"#),
-        ("Authorization: Bearer abc def\nAccept: x", "Authorization: [redacted]\nAccept: x"),
-        ("-H 'Authorization: Basic YWxhZGRpbjpvcGVu' -v", "-H 'Authorization: [redacted]' -v"),
-        ("Cookie: a=b; c=d\r\nHost: x", "Cookie: [redacted]\r\nHost: x"),
-        ("postgres://user:pa55@db/name", "postgres://user:[redacted]@db/name"),
-        ("curl https://x?api_key=12345&b=2", "curl https://x?api_key=[redacted]&b=2"),
+        (
+            r#"{"client_secret": "xyz", "a": 1}"#,
+            r#"{"client_secret": "[redacted]", "a": 1}"#,
+        ),
+        (
+            r#"{\"token\":\"xyz\",\"a\":1}"#,
+            r#"{\"token\":\"[redacted]",\"a\":1}"#,
+        ),
+        (
+            "Authorization: Bearer abc def\nAccept: x",
+            "Authorization: [redacted]\nAccept: x",
+        ),
+        (
+            "-H 'Authorization: Basic YWxhZGRpbjpvcGVu' -v",
+            "-H 'Authorization: [redacted]' -v",
+        ),
+        (
+            "Cookie: a=b; c=d\r\nHost: x",
+            "Cookie: [redacted]\r\nHost: x",
+        ),
+        (
+            "postgres://user:pa55@db/name",
+            "postgres://user:[redacted]@db/name",
+        ),
+        (
+            "curl https://x?api_key=12345&b=2",
+            "curl https://x?api_key=[redacted]&b=2",
+        ),
         ("key AKIAIOSFODNN7EXAMPLE here", "key [redacted] here"),
         ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY", "[redacted]"),
         (

@@ -8,9 +8,7 @@ use tagout_ledger::{
 };
 use tagout_vocab::{Digest, Timestamp};
 
-use crate::support::{
-    check, event, fill, filled, place, quiet, read, segment, stamp, time, write,
-};
+use crate::support::{check, event, fill, filled, place, quiet, read, segment, stamp, time, write};
 
 fn events(dir: &std::path::Path) -> Vec<Event> {
     let reader = Reader::open(dir).unwrap();
@@ -90,7 +88,10 @@ fn incomplete_and_reserved_events_are_refused() {
     };
     for wrong in [without_hash, seal, nameless] {
         let refused = ledger.append(&[wrong]).unwrap_err();
-        assert!(matches!(refused, LedgerError::EventInvalid { .. }), "{refused}");
+        assert!(
+            matches!(refused, LedgerError::EventInvalid { .. }),
+            "{refused}"
+        );
     }
     assert!(matches!(
         ledger.append(&[]).unwrap_err(),
@@ -151,7 +152,10 @@ fn events_are_found_by_number() {
     }
     let reader = Reader::open(&place.dir).unwrap();
     for seq in 0..120 {
-        assert_eq!(reader.event(seq).unwrap().body.event_id, format!("ev-{seq:06}"));
+        assert_eq!(
+            reader.event(seq).unwrap().body.event_id,
+            format!("ev-{seq:06}")
+        );
     }
 }
 
@@ -160,13 +164,19 @@ fn events_are_found_by_number() {
 fn a_torn_tail_is_repaired_and_recorded() {
     let place = filled(5, quiet());
     let torn = b"{\"seq\":6,\"prev\":\"0000";
-    let mut file = OpenOptions::new().append(true).open(segment(&place.dir)).unwrap();
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(segment(&place.dir))
+        .unwrap();
     file.write_all(torn).unwrap();
 
     let before = check(&place.dir);
     assert!(before.ok);
     assert_eq!(before.torn_bytes, torn.len() as u64);
-    assert_eq!(read(&segment(&place.dir)).len() as u64, file.metadata().unwrap().len());
+    assert_eq!(
+        read(&segment(&place.dir)).len() as u64,
+        file.metadata().unwrap().len()
+    );
 
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
     let appended = ledger.append(&[event(6)]).unwrap();
@@ -180,17 +190,31 @@ fn a_torn_tail_is_repaired_and_recorded() {
     assert_eq!(data["droppedBytes"], 21);
     assert_eq!(data["dropped"], Digest::of(torn).to_string());
     let after = check(&place.dir);
-    assert!(after.ok && after.torn_bytes == 0 && after.events == 8, "{after:?}");
+    assert!(
+        after.ok && after.torn_bytes == 0 && after.events == 8,
+        "{after:?}"
+    );
 }
 
 /// L10: a torn tail longer than what replaces it is cut as a whole.
 #[test]
 fn a_long_torn_tail_is_cut() {
     let place = filled(3, quiet());
-    let mut file = OpenOptions::new().append(true).open(segment(&place.dir)).unwrap();
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(segment(&place.dir))
+        .unwrap();
     file.write_all(&vec![b'x'; 300_000]).unwrap();
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
-    assert_eq!(ledger.append(&[event(9)]).unwrap().repair.unwrap().dropped_bytes, 300_000);
+    assert_eq!(
+        ledger
+            .append(&[event(9)])
+            .unwrap()
+            .repair
+            .unwrap()
+            .dropped_bytes,
+        300_000
+    );
     let report = check(&place.dir);
     assert!(report.ok && report.torn_bytes == 0, "{report:?}");
 }
@@ -221,14 +245,24 @@ fn sealed_events_are_never_repaired_away() {
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
     let refused = ledger.append(&[event(9)]).unwrap_err();
     assert!(
-        matches!(refused, LedgerError::SealedEventsMissing { sealed: 6, present: 5, .. }),
+        matches!(
+            refused,
+            LedgerError::SealedEventsMissing {
+                sealed: 6,
+                present: 5,
+                ..
+            }
+        ),
         "{refused}"
     );
     assert_eq!(read(&segment(&place.dir)), bytes[..bytes.len() - 10]);
     std::fs::remove_file(segment(&place.dir)).unwrap();
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
     let refused = ledger.append(&[event(9)]).unwrap_err();
-    assert!(matches!(refused, LedgerError::SealedEventsMissing { present: 0, .. }));
+    assert!(matches!(
+        refused,
+        LedgerError::SealedEventsMissing { present: 0, .. }
+    ));
 }
 
 /// L10: a complete line that is no event can't come from a crash: nothing is built on it.
@@ -237,7 +271,10 @@ fn a_damaged_last_line_is_refused() {
     let place = place();
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
     fill(&ledger, 0..3);
-    let mut file = OpenOptions::new().append(true).open(segment(&place.dir)).unwrap();
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(segment(&place.dir))
+        .unwrap();
     file.write_all(b"{\"hello\":1}\n").unwrap();
     for ledger in [ledger, Ledger::open(&place.dir, quiet()).unwrap()] {
         let refused = ledger.append(&[event(4)]).unwrap_err();
@@ -282,9 +319,15 @@ fn a_clock_that_goes_back_is_recorded() {
     let mut after = event(2);
     after.timestamp = Timestamp::from_millis(-3_000);
     ledger.append(&[late]).unwrap();
-    Ledger::open(&place.dir, quiet()).unwrap().append(&[early, after]).unwrap();
+    Ledger::open(&place.dir, quiet())
+        .unwrap()
+        .append(&[early, after])
+        .unwrap();
     let found = events(&place.dir);
-    let times: Vec<_> = found.iter().map(|one| one.body.timestamp.as_millis()).collect();
+    let times: Vec<_> = found
+        .iter()
+        .map(|one| one.body.timestamp.as_millis())
+        .collect();
     let back: Vec<_> = found.iter().map(|one| one.body.clock_back_ms).collect();
     assert_eq!(times, [5_000, -4_000, -3_000]);
     assert_eq!(back, [None, Some(9_000), None]);
@@ -321,12 +364,18 @@ fn appends_seal_when_a_bound_is_crossed() {
     assert!(matches!(at(10, 1), Sealing::Sealed(_)), "by count");
     assert!(matches!(at(11, 500), Sealing::NotDue));
     assert!(matches!(at(12, 1_001), Sealing::Sealed(_)), "by time");
-    assert!(matches!(at(13, -7_000), Sealing::Sealed(_)), "the clock went back");
+    assert!(
+        matches!(at(13, -7_000), Sealing::Sealed(_)),
+        "the clock went back"
+    );
     assert!(matches!(at(14, -6_500), Sealing::NotDue));
     let other = Ledger::open(&place.dir, options).unwrap();
     let mut late = event(15);
     late.timestamp = time(0).plus_millis(100_000);
-    assert!(matches!(other.append(&[late]).unwrap().sealing, Sealing::Sealed(_)));
+    assert!(matches!(
+        other.append(&[late]).unwrap().sealing,
+        Sealing::Sealed(_)
+    ));
     let report = check(&place.dir);
     assert!(report.ok && report.sealed == report.events, "{report:?}");
 }
@@ -341,7 +390,10 @@ fn an_event_can_be_confirmed_later() {
     let (found, token) = later.confirm(1).unwrap();
     assert_eq!(found.body, event(1));
     assert_eq!(token.hash_of(1), Some(hashes[1]));
-    assert!(matches!(later.confirm(2).unwrap_err(), LedgerError::NoSuchEvent { .. }));
+    assert!(matches!(
+        later.confirm(2).unwrap_err(),
+        LedgerError::NoSuchEvent { .. }
+    ));
 }
 
 /// L10: threads of one process share a ledger without breaking the chain.

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use tagout_ledger::{Ledger, LedgerError, Reader};
+use tagout_ledger::{Ledger, LedgerError, Options, Reader};
 
 use crate::support::{ORIGIN, check, event, fill, filled, place, quiet, read, segment, write};
 
@@ -34,6 +34,7 @@ fn a_missing_folder_is_told() {
 fn what_is_no_ledger_is_told() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path();
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700)).unwrap();
     let error = Ledger::open(dir, quiet()).unwrap_err();
     insta::assert_snapshot!(
         message(&error, dir),
@@ -64,7 +65,10 @@ fn a_folder_that_disappears_is_told() {
     ledger.append(&[event(4)]).unwrap();
     std::fs::remove_dir_all(&place.dir).unwrap();
     let error = ledger.append(&[event(5)]).unwrap_err();
-    assert!(matches!(error, LedgerError::MissingFolder { .. }), "{error}");
+    assert!(
+        matches!(error, LedgerError::MissingFolder { .. }),
+        "{error}"
+    );
     assert!(!place.dir.exists());
 }
 
@@ -74,7 +78,11 @@ fn a_lock_that_is_never_released_is_told() {
     let place = filled(3, quiet());
     let holder = std::fs::File::open(place.dir.join("lock")).unwrap();
     holder.lock().unwrap();
-    let ledger = Ledger::open(&place.dir, quiet()).unwrap();
+    let options = Options {
+        lock_wait_ms_max: 20,
+        ..quiet()
+    };
+    let ledger = Ledger::open(&place.dir, options).unwrap();
     let error = ledger.append(&[event(4)]).unwrap_err();
     assert!(matches!(error, LedgerError::Busy { .. }), "{error}");
     holder.unlock().unwrap();
@@ -83,7 +91,10 @@ fn a_lock_that_is_never_released_is_told() {
 }
 
 /// Starts this program again in namespaces of its own, after some shell commands.
-#[expect(clippy::disallowed_methods, reason = "a bad place needs mounts of its own")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a bad place needs mounts of its own"
+)]
 fn in_a_bad_place(test: &str, flags: &str, setup: &str, dir: &Path) {
     let program = std::env::current_exe().unwrap();
     let script = format!(
@@ -102,7 +113,10 @@ fn in_a_bad_place(test: &str, flags: &str, setup: &str, dir: &Path) {
     assert!(text.contains("1 passed"), "{text}{errors}");
 }
 
-#[expect(clippy::disallowed_methods, reason = "it is how a test tells its own copy where it is")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is how a test tells its own copy where it is"
+)]
 fn inside() -> Option<std::path::PathBuf> {
     std::env::var_os(PLACE).map(Into::into)
 }
@@ -141,7 +155,10 @@ fn a_full_disk_is_told() {
     assert!(report.ok && report.events == acknowledged, "{report:?}");
     assert_eq!(report.torn_bytes, 0);
     let sealing = ledger.seal(crate::support::time(acknowledged));
-    assert!(matches!(sealing, Err(LedgerError::FullDisk { .. })), "{sealing:?}");
+    assert!(
+        matches!(sealing, Err(LedgerError::FullDisk { .. })),
+        "{sealing:?}"
+    );
     std::fs::remove_file(ballast).unwrap();
     let later = ledger.append(&[event(acknowledged)]).unwrap();
     assert!(later.repair.is_none());
@@ -159,7 +176,12 @@ fn a_read_only_file_system_is_told() {
             "mount --bind '{0}' '{0}' && mount -o remount,bind,ro '{0}'",
             place.dir.display()
         );
-        in_a_bad_place("a_read_only_file_system_is_told", "-Urm", &setup, &place.dir);
+        in_a_bad_place(
+            "a_read_only_file_system_is_told",
+            "-Urm",
+            &setup,
+            &place.dir,
+        );
         assert_eq!(read(&segment(&place.dir)), before);
         return;
     };

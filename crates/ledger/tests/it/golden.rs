@@ -45,12 +45,16 @@ fn build(dir: &Path) {
             ms_max: i64::MAX,
         }),
         segment_bytes_max: 24_000,
+        ..Options::default()
     };
     let ledger = Ledger::open(dir, options.clone()).unwrap();
     for n in 0..20 {
         ledger.append(&[event(n)]).unwrap();
     }
-    let mut file = std::fs::OpenOptions::new().append(true).open(segment(dir)).unwrap();
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(segment(dir))
+        .unwrap();
     file.write_all(b"{\"seq\":22,\"torn").unwrap();
     let ledger = Ledger::open(dir, options).unwrap();
     let mut failed = event(20);
@@ -83,7 +87,10 @@ fn the_format_has_not_changed() {
     let dir = root.path().join("ledger");
     build(&dir);
     for name in LEDGER_FILES {
-        let (new, golden) = (read(&dir.join(name)), read(&testdata().join("ledger").join(name)));
+        let (new, golden) = (
+            read(&dir.join(name)),
+            read(&testdata().join("ledger").join(name)),
+        );
         let text = String::from_utf8(new).unwrap();
         assert_eq!(text, String::from_utf8(golden).unwrap(), "{name}");
     }
@@ -113,10 +120,16 @@ fn the_golden_ledger_verifies() {
     let events: Vec<_> = reader.events_from(0).unwrap().map(Result::unwrap).collect();
     assert_eq!(events.len() as u64, report.events);
     let kinds = |kind: Kind| events.iter().filter(|one| one.body.kind == kind).count();
-    assert_eq!((kinds(Kind::Seal), kinds(Kind::Repair), kinds(Kind::Law)), (5, 1, 1));
+    assert_eq!(
+        (kinds(Kind::Seal), kinds(Kind::Repair), kinds(Kind::Law)),
+        (5, 1, 1)
+    );
 }
 
-#[expect(clippy::disallowed_methods, reason = "the other verifier is another program")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the other verifier is another program"
+)]
 fn python(files: &[PathBuf]) -> Vec<bool> {
     let output = Command::new("python3")
         .arg(example().join("verify.py"))
@@ -183,7 +196,10 @@ fn a_second_verifier_agrees() {
     }
     let accepted = expected.iter().filter(|good| **good).count();
     assert_eq!(python(&files), expected);
-    assert!(accepted >= 2 * PROVED.len() && accepted * 10 < files.len(), "{accepted}");
+    assert!(
+        accepted >= 2 * PROVED.len() && accepted * 10 < files.len(),
+        "{accepted}"
+    );
 }
 
 /// B6: the sample files beside the second verifier are what their names say.
@@ -201,5 +217,8 @@ fn the_samples_are_what_they_say() {
     let ours: Vec<bool> = files.iter().map(|file| rust(&read(file))).collect();
     assert_eq!(ours, expected);
     assert_eq!(python(&files), expected);
-    assert_eq!(read(&example().join("key.vkey")), read(&testdata().join("key.vkey")));
+    assert_eq!(
+        read(&example().join("key.vkey")),
+        read(&testdata().join("key.vkey"))
+    );
 }

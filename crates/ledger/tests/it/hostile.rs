@@ -83,11 +83,18 @@ fn absurd_files_are_told() {
     bytes.push(b'\n');
     write(&segment(&place.dir), &bytes);
     assert!(!check(&place.dir).ok);
-    assert!(Ledger::open(&place.dir, quiet()).unwrap().append(&[event(1)]).is_err());
+    assert!(
+        Ledger::open(&place.dir, quiet())
+            .unwrap()
+            .append(&[event(1)])
+            .is_err()
+    );
     std::fs::remove_file(segment(&place.dir)).unwrap();
     std::fs::create_dir(segment(&place.dir)).unwrap();
     assert!(verify(&place.dir, &options()).is_err());
-    let refused = Ledger::open(&place.dir, quiet()).unwrap().append(&[event(1)]);
+    let refused = Ledger::open(&place.dir, quiet())
+        .unwrap()
+        .append(&[event(1)]);
     insta::assert_snapshot!(
         refused.unwrap_err().to_string().replace(&*place.dir.to_string_lossy(), "LEDGER"),
         @"could not open `LEDGER/00000001.jsonl`: Is a directory (os error 21)"

@@ -8,7 +8,12 @@ use tagout_vocab::{IntentId, SessionId};
 use crate::support::{event, fill, filled, place, quiet, read, segment, stamp, time, write};
 
 fn ids(index: &Index, query: &Query) -> Vec<u64> {
-    index.query(query).unwrap().iter().map(|one| one.seq).collect()
+    index
+        .query(query)
+        .unwrap()
+        .iter()
+        .map(|one| one.seq)
+        .collect()
 }
 
 /// L10: events are found by intent, file, folder, session, time, tool, state and number.
@@ -37,12 +42,21 @@ fn questions_are_answered_from_the_ledger() {
     assert_eq!(ask(&|q| q.intent = IntentId::new("INT-002").ok()), [20]);
     assert_eq!(ask(&|q| q.session = SessionId::new("s-2").ok()), [20]);
     assert_eq!(ask(&|q| q.path = Some("src/file3.rs".to_owned())), [3]);
-    assert_eq!(ask(&|q| q.path = Some("src/".to_owned())), [3, 7, 11, 15, 19]);
+    assert_eq!(
+        ask(&|q| q.path = Some("src/".to_owned())),
+        [3, 7, 11, 15, 19]
+    );
     assert_eq!(ask(&|q| q.path = Some("src/file".to_owned())), [0; 0]);
     assert_eq!(ask(&|q| q.since = Some(time(18))), [18, 19, 20]);
-    assert_eq!(ask(&|q| q.state = Some(LifecycleState::Declared)), [0, 4, 8, 12, 16]);
+    assert_eq!(
+        ask(&|q| q.state = Some(LifecycleState::Declared)),
+        [0, 4, 8, 12, 16]
+    );
     assert_eq!(ask(&|q| q.kind = Some(Kind::Intent)), [20]);
-    assert_eq!(ask(&|q| q.execution = Some("ex-000001".to_owned())), [4, 5, 6, 7]);
+    assert_eq!(
+        ask(&|q| q.execution = Some("ex-000001".to_owned())),
+        [4, 5, 6, 7]
+    );
     assert_eq!(ask(&|q| q.tool = Some("nothing".to_owned())), [0; 0]);
     assert_eq!(ask(&|q| q.limit = Some(2)), [19, 20]);
     assert_eq!(ask(&|q| q.after_seq = Some(18)), [19, 20]);
@@ -144,7 +158,10 @@ fn figures_come_from_the_ledger() {
     use LifecycleState::{Aborted, Completed, Declared, Denied, Failed, RolledBack};
     let place = place();
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
-    let empty = Index::open(&place.dir).unwrap().stats(&Query::default()).unwrap();
+    let empty = Index::open(&place.dir)
+        .unwrap()
+        .stats(&Query::default())
+        .unwrap();
     assert_eq!(empty, Stats::default());
     for n in 1..=100 {
         run(&ledger, n, "a", &[Declared, Completed], Some(n));
@@ -176,7 +193,10 @@ fn figures_come_from_the_ledger() {
     }
     "#);
     let tools = index.stats_by_tool(&Query::default()).unwrap();
-    let counts: Vec<_> = tools.iter().map(|(tool, of)| (tool.as_str(), of.execution_count)).collect();
+    let counts: Vec<_> = tools
+        .iter()
+        .map(|(tool, of)| (tool.as_str(), of.execution_count))
+        .collect();
     assert_eq!(counts, [("a", 100), ("b", 4)]);
     let only_b = Query {
         tool: Some("b".to_owned()),

@@ -21,6 +21,7 @@ fn sealing() -> Options {
             ms_max: i64::MAX,
         }),
         segment_bytes_max: 512 * 1024,
+        ..Options::default()
     }
 }
 
@@ -28,7 +29,9 @@ fn sealing() -> Options {
 fn write_events(dir: &Path, steps: u64, mut say: impl FnMut(u64, &str)) {
     let ledger = Ledger::open(dir, sealing()).unwrap();
     for step in 0..steps {
-        let done = ledger.append(&[event(step * 2), event(step * 2 + 1)]).unwrap();
+        let done = ledger
+            .append(&[event(step * 2), event(step * 2 + 1)])
+            .unwrap();
         for (seq, hash) in done.seqs.zip(done.hashes) {
             say(seq, &hash.to_string());
         }
@@ -37,7 +40,10 @@ fn write_events(dir: &Path, steps: u64, mut say: impl FnMut(u64, &str)) {
 
 /// The writer that the other tests start as a process of its own; alone it writes a few events.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "it is how a test tells its own copy what to do")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is how a test tells its own copy what to do"
+)]
 fn writer() {
     use std::io::Write as _;
     let Ok(task) = std::env::var(WRITER) else {
@@ -55,10 +61,18 @@ fn writer() {
     });
 }
 
-#[expect(clippy::disallowed_methods, reason = "the writers must be processes that can be killed")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the writers must be processes that can be killed"
+)]
 fn start_writer(dir: &Path, steps: u64) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "processes::writer", "--nocapture", "--test-threads=1"])
+        .args([
+            "--exact",
+            "processes::writer",
+            "--nocapture",
+            "--test-threads=1",
+        ])
         .env(WRITER, format!("{steps} {}", dir.display()))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -72,7 +86,10 @@ fn acknowledgements(out: impl std::io::Read, mut each: impl FnMut(u64, String)) 
     for line in BufReader::new(out).split(b'\n') {
         let line = String::from_utf8(line.unwrap()).unwrap();
         // A killed writer may leave half a line behind; only whole ones are acknowledgements.
-        let mut words = line.split(' ').skip_while(|word| !word.ends_with("ack")).skip(1);
+        let mut words = line
+            .split(' ')
+            .skip_while(|word| !word.ends_with("ack"))
+            .skip(1);
         if let (Some(seq), Some(hash)) = (words.next(), words.next())
             && hash.len() == "sha256:".len() + 64
         {
@@ -108,7 +125,11 @@ fn eight_processes_append_at_once() {
     for mut writer in writers {
         let out = writer.stdout.take().unwrap();
         acknowledgements(out, |seq, hash| {
-            assert_eq!(acknowledged.insert(seq, hash), None, "{seq} was given twice");
+            assert_eq!(
+                acknowledged.insert(seq, hash),
+                None,
+                "{seq} was given twice"
+            );
         });
         assert!(writer.wait().unwrap().success());
     }
@@ -132,7 +153,9 @@ fn a_storm_of_kills_loses_nothing() {
         while kills.load(Ordering::Relaxed) < KILLS && !failed.load(Ordering::Relaxed) {
             let mut writer = start_writer(dir, 1_000_000);
             let out = writer.stdout.take().unwrap();
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             // The number of acknowledgements before the kill varies; where in the next append
             // the kill falls is up to the scheduler.
             let mut left = 1 + (random >> 33) % 12;
@@ -165,5 +188,8 @@ fn a_storm_of_kills_loses_nothing() {
     assert!(!failed.load(Ordering::Relaxed), "a writer could not append");
     assert!(kills.load(Ordering::Relaxed) >= KILLS);
     let (events, repairs) = assert_nothing_lost(dir, &all);
-    println!("{KILLS} kills, {events} events, {} acknowledged, {repairs} repairs", all.len());
+    println!(
+        "{KILLS} kills, {events} events, {} acknowledged, {repairs} repairs",
+        all.len()
+    );
 }

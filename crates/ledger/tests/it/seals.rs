@@ -6,7 +6,9 @@ use tagout_ledger::{
     verify_consistency, verify_proof,
 };
 
-use crate::support::{ORIGIN, check, event, fill, filled, key, options, place, quiet, read, time, write};
+use crate::support::{
+    ORIGIN, check, event, fill, filled, key, options, place, quiet, read, time, write,
+};
 
 /// B6: the checkpoint has the form of C2SP tlog-checkpoint.
 #[test]
@@ -23,7 +25,9 @@ fn a_checkpoint_is_a_signed_note() {
     let signed = SignedCheckpoint::parse(&text).unwrap();
     assert_eq!(signed.text(), text);
     signed.verified(ORIGIN, &[key().verifier()]).unwrap();
-    signed.verified("elsewhere", &[key().verifier()]).unwrap_err();
+    signed
+        .verified("elsewhere", &[key().verifier()])
+        .unwrap_err();
     let other = SealKey::new("tagout.test/seal", [8; 32]).unwrap();
     signed.verified(ORIGIN, &[other.verifier()]).unwrap_err();
 }
@@ -40,7 +44,12 @@ fn every_event_can_be_proved() {
         let read = verify_proof(text.as_bytes(), ORIGIN, &keys).unwrap();
         assert_eq!(read, proof);
         let mut other = proof.clone();
-        other.line = reader.event((seq + 1) % 38).unwrap().line.try_into().unwrap();
+        other.line = reader
+            .event((seq + 1) % 38)
+            .unwrap()
+            .line
+            .try_into()
+            .unwrap();
         assert!(matches!(
             other.verified(ORIGIN, &keys),
             Err(ProofError::Index { .. })
@@ -50,7 +59,10 @@ fn every_event_can_be_proved() {
     }
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
     ledger.append(&[event(40)]).unwrap();
-    assert!(matches!(reader.prove(38).unwrap_err(), LedgerError::NotSealed { seq: 38 }));
+    assert!(matches!(
+        reader.prove(38).unwrap_err(),
+        LedgerError::NotSealed { seq: 38 }
+    ));
 }
 
 /// B6: emptying the readable texts leaves every proof as it was.
@@ -64,8 +76,16 @@ fn an_old_checkpoint_is_extended_by_a_new_one() {
     let new = ledger.seal(time(50)).unwrap();
     let (old, new) = (old.claimed(), new.claimed());
     let path = reader.prove_consistency(old.size).unwrap();
-    assert!(verify_consistency((old.size, &old.root), (new.size, &new.root), &path));
-    assert!(!verify_consistency((old.size, &new.root), (new.size, &old.root), &path));
+    assert!(verify_consistency(
+        (old.size, &old.root),
+        (new.size, &new.root),
+        &path
+    ));
+    assert!(!verify_consistency(
+        (old.size, &new.root),
+        (new.size, &old.root),
+        &path
+    ));
 }
 
 /// Design §6: the frontier saves work and is never believed against the signed root.
@@ -102,7 +122,10 @@ fn a_rewritten_history_is_not_sealed() {
     }
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
     let refused = ledger.append(&[event(90), event(91)]).unwrap_err();
-    assert!(matches!(refused, LedgerError::SealedEventsMissing { .. }), "{refused}");
+    assert!(
+        matches!(refused, LedgerError::SealedEventsMissing { .. }),
+        "{refused}"
+    );
 
     let longer = filled(25, quiet());
     for name in ["00000001.jsonl", "frontier"] {
@@ -110,7 +133,10 @@ fn a_rewritten_history_is_not_sealed() {
     }
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
     let refused = ledger.seal(time(99)).unwrap_err();
-    assert!(matches!(refused, LedgerError::SealMismatch { sealed: 21, .. }), "{refused}");
+    assert!(
+        matches!(refused, LedgerError::SealMismatch { sealed: 21, .. }),
+        "{refused}"
+    );
 }
 
 /// B6: sealing again without anything new returns the same checkpoint and writes nothing.
@@ -124,7 +150,10 @@ fn sealing_twice_is_sealing_once() {
     assert_eq!(reader.size().unwrap(), 5);
     assert_eq!(reader.event(4).unwrap().body.kind, Kind::Seal);
     let without = Ledger::open(&place.dir, Options::default()).unwrap();
-    assert!(matches!(without.seal(time(7)).unwrap_err(), LedgerError::NoKey));
+    assert!(matches!(
+        without.seal(time(7)).unwrap_err(),
+        LedgerError::NoKey
+    ));
 }
 
 /// Design §6: a checkpoint kept elsewhere is only ever added to, and read back whole.
@@ -180,7 +209,11 @@ fn attestation_is_told_apart() {
     }
 
     let witness = SealKey::new("witness.test/w", [9; 32]).unwrap();
-    let stored = Reader::open(&place.dir).unwrap().checkpoint().unwrap().unwrap();
+    let stored = Reader::open(&place.dir)
+        .unwrap()
+        .checkpoint()
+        .unwrap()
+        .unwrap();
     let cosigned = stored.cosign(&witness, 1_780_000_000);
     let options = |witnesses| VerifyOptions {
         witnesses,
@@ -237,8 +270,14 @@ fn keys_live_in_owner_only_files() {
     let place = filled(2, quiet());
     let path = place.dir.join("key");
     key().create_file(&path).unwrap();
-    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(key().create_file(&path).is_err(), "a key is never overwritten");
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert!(
+        key().create_file(&path).is_err(),
+        "a key is never overwritten"
+    );
     assert_eq!(SealKey::load(&path).unwrap().verifier(), key().verifier());
     let text = key().verifier().to_string();
     assert_eq!(VerifierKey::parse(&text).unwrap(), key().verifier());

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use tagout_ledger::{
-    Commitment, Ledger, LifecycleState, NewEvent, Options, PathChange, Report, SealKey,
-    Stamp, ToolRef, Usage, VerifyOptions, verify,
+    Commitment, Ledger, LifecycleState, NewEvent, Options, PathChange, Report, SealKey, Stamp,
+    ToolRef, Usage, VerifyOptions, verify,
 };
 use tagout_vocab::{Digest, IntentId, SessionId, Timestamp};
 use tempfile::TempDir;
@@ -120,7 +120,10 @@ pub(crate) fn segment(dir: &Path) -> PathBuf {
     dir.join("00000001.jsonl")
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests tamper with files on purpose")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests tamper with files on purpose"
+)]
 pub(crate) fn write(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }

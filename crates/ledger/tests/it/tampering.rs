@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use tagout_ledger::{
-    Completeness, Integrity, Kind, Ledger, NewEvent, Options, ProblemKind, Reader, Report, SealPolicy,
-    SignedCheckpoint, VerifyOptions, verify,
+    Completeness, Integrity, Kind, Ledger, NewEvent, Options, ProblemKind, Reader, Report,
+    SealPolicy, SignedCheckpoint, VerifyOptions, verify,
 };
 
 use crate::support::{
@@ -23,11 +23,16 @@ fn tampered(dir: &Path, bytes: &[u8]) -> Report {
 
 fn lines(bytes: &[u8]) -> Vec<Vec<u8>> {
     let text = bytes.strip_suffix(b"\n").unwrap();
-    text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+    text.split(|byte| *byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect()
 }
 
 fn joined(lines: &[Vec<u8>]) -> Vec<u8> {
-    lines.iter().flat_map(|line| [line.as_slice(), b"\n"].concat()).collect()
+    lines
+        .iter()
+        .flat_map(|line| [line.as_slice(), b"\n"].concat())
+        .collect()
 }
 
 /// 200 events with seals among them: 199 and the last seal.
@@ -44,7 +49,11 @@ fn ledger() -> Place {
     let mut n = 0;
     while Reader::open(&place.dir).unwrap().size().unwrap() < EVENTS - 1 {
         // Every kind of event is a line; short ones keep «every byte» within seconds.
-        let kind = if n % 50 == 0 { None } else { Kind::parse("session") };
+        let kind = if n % 50 == 0 {
+            None
+        } else {
+            Kind::parse("session")
+        };
         let one = kind.map_or_else(|| event(n), |kind| NewEvent::new(stamp(n), kind));
         ledger.append(&[one]).unwrap();
         n += 1;
@@ -60,7 +69,8 @@ fn flips(path: &Path, mut each: impl FnMut(usize)) {
     let original = read(path);
     let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
     for (place, byte) in original.iter().enumerate() {
-        file.write_all_at(&[byte ^ (1 << (place % 8))], place as u64).unwrap();
+        file.write_all_at(&[byte ^ (1 << (place % 8))], place as u64)
+            .unwrap();
         each(place);
         file.write_all_at(&[*byte], place as u64).unwrap();
     }
@@ -93,7 +103,11 @@ fn every_flip_in_the_checkpoint_is_found() {
     flips(&path, |at| {
         let report = check(&place.dir);
         assert!(!report.ok, "byte {at}");
-        assert_eq!(report.problems[0].kind, ProblemKind::BadSignature, "byte {at}");
+        assert_eq!(
+            report.problems[0].kind,
+            ProblemKind::BadSignature,
+            "byte {at}"
+        );
     });
 }
 
@@ -117,7 +131,11 @@ fn every_deletion_is_found() {
         assert_eq!(report.completeness, Completeness::Incomplete);
 
         let report = tampered(&place.dir, &joined(&original[..at]));
-        assert_eq!(report.problems[0].kind, ProblemKind::Truncated, "{at}: {report:?}");
+        assert_eq!(
+            report.problems[0].kind,
+            ProblemKind::Truncated,
+            "{at}: {report:?}"
+        );
         assert_eq!(report.problems[0].event, Some(at as u64));
         assert_eq!(report.integrity, Integrity::Intact);
     }
@@ -132,7 +150,11 @@ fn every_swap_is_found() {
         let mut swapped = original.clone();
         swapped.swap(at, at + 1);
         let report = tampered(&place.dir, &joined(&swapped));
-        assert_eq!(report.problems[0].kind, ProblemKind::Reordered, "{at}: {report:?}");
+        assert_eq!(
+            report.problems[0].kind,
+            ProblemKind::Reordered,
+            "{at}: {report:?}"
+        );
         assert_eq!(report.problems[0].event, Some(at as u64));
     }
 }
@@ -146,7 +168,9 @@ fn every_insertion_is_found() {
         let copy = original[at.saturating_sub(1)].clone();
         // A forger who knows the format gives the event the right number and the right link.
         let mut forged = original[at.min(original.len() - 1)].clone();
-        let id = forged.windows(4).position(|four| four == b"\"ev-" || four == b"seal");
+        let id = forged
+            .windows(4)
+            .position(|four| four == b"\"ev-" || four == b"seal");
         forged[id.unwrap() + 3] ^= 1;
         for (what, line) in [("copy", copy), ("forged", forged), ("junk", b"{}".to_vec())] {
             let mut longer = original.clone();
@@ -155,7 +179,10 @@ fn every_insertion_is_found() {
             assert!(!report.ok, "{what} at {at}");
             let first = &report.problems[0];
             let near = at.saturating_sub(1) as u64..=at as u64;
-            assert!(near.contains(&first.event.unwrap()), "{what} at {at}: {report:?}");
+            assert!(
+                near.contains(&first.event.unwrap()),
+                "{what} at {at}: {report:?}"
+            );
         }
     }
 }
@@ -179,13 +206,19 @@ fn a_recomputed_chain_is_found_by_its_seals() {
 fn recomputed(original: &[Vec<u8>], at: usize) -> Vec<Vec<u8>> {
     let mut rewritten = original.to_vec();
     let end = rewritten[at].len();
-    let id = rewritten[at].windows(11).position(|part| part == b"\"eventId\":\"").unwrap();
+    let id = rewritten[at]
+        .windows(11)
+        .position(|part| part == b"\"eventId\":\"")
+        .unwrap();
     assert!(id + 12 < end);
     rewritten[at][id + 12] ^= 1;
     for next in at + 1..rewritten.len() {
         let hash = tagout_ledger::leaf_hash(&rewritten[next - 1]);
         let hex = tagout_vocab::Digest::from_bytes(hash).hex();
-        let prev = rewritten[next].windows(8).position(|part| part == b"\"prev\":\"").unwrap();
+        let prev = rewritten[next]
+            .windows(8)
+            .position(|part| part == b"\"prev\":\"")
+            .unwrap();
         rewritten[next][prev + 8..prev + 72].copy_from_slice(hex.as_bytes());
     }
     rewritten
@@ -233,13 +266,21 @@ fn against(dir: &Path, kept: &SignedCheckpoint) -> Report {
 #[test]
 fn a_rewriter_with_the_key_is_found_against_a_kept_checkpoint() {
     let honest = filled(100, quiet());
-    let kept = Reader::open(&honest.dir).unwrap().checkpoint().unwrap().unwrap();
+    let kept = Reader::open(&honest.dir)
+        .unwrap()
+        .checkpoint()
+        .unwrap()
+        .unwrap();
     assert_eq!(kept.claimed().size, 101);
     for from in 0..100 {
         let place = rewritten_with_key(from, 120);
         assert!(check(&place.dir).ok, "alone it can't be seen");
         let report = against(&place.dir, &kept);
-        assert_eq!(report.problems[0].kind, ProblemKind::Forked, "{from}: {report:?}");
+        assert_eq!(
+            report.problems[0].kind,
+            ProblemKind::Forked,
+            "{from}: {report:?}"
+        );
         assert_eq!(report.integrity, Integrity::Broken);
     }
 }
@@ -248,7 +289,11 @@ fn a_rewriter_with_the_key_is_found_against_a_kept_checkpoint() {
 #[test]
 fn after_the_kept_checkpoint_a_key_holder_is_free() {
     let place = filled(100, quiet());
-    let kept = Reader::open(&place.dir).unwrap().checkpoint().unwrap().unwrap();
+    let kept = Reader::open(&place.dir)
+        .unwrap()
+        .checkpoint()
+        .unwrap()
+        .unwrap();
     let saved = tempfile::tempdir().unwrap();
     let copy = saved.path().join("copy");
     crate::support::copy(&place.dir, &copy);
@@ -267,7 +312,11 @@ fn after_the_kept_checkpoint_a_key_holder_is_free() {
 #[test]
 fn every_truncation_is_found_against_a_kept_checkpoint() {
     let honest = ledger();
-    let kept = Reader::open(&honest.dir).unwrap().checkpoint().unwrap().unwrap();
+    let kept = Reader::open(&honest.dir)
+        .unwrap()
+        .checkpoint()
+        .unwrap()
+        .unwrap();
     let original = lines(&read(&segment(&honest.dir)));
     for left in 0..original.len() {
         write(&segment(&honest.dir), &joined(&original[..left]));
@@ -276,7 +325,11 @@ fn every_truncation_is_found_against_a_kept_checkpoint() {
         }
         assert!(check(&honest.dir).ok, "{left}: alone it can't be seen");
         let report = against(&honest.dir, &kept);
-        assert_eq!(report.problems[0].kind, ProblemKind::Truncated, "{left}: {report:?}");
+        assert_eq!(
+            report.problems[0].kind,
+            ProblemKind::Truncated,
+            "{left}: {report:?}"
+        );
         assert_eq!(report.problems[0].event, Some(left as u64));
         assert_eq!(report.completeness, Completeness::Incomplete);
     }
@@ -288,7 +341,11 @@ fn every_truncation_is_found_against_a_kept_checkpoint() {
         ledger.seal(time(900)).unwrap();
         assert!(check(&honest.dir).ok);
         let report = against(&honest.dir, &kept);
-        assert_eq!(report.problems[0].kind, ProblemKind::Truncated, "{left}: {report:?}");
+        assert_eq!(
+            report.problems[0].kind,
+            ProblemKind::Truncated,
+            "{left}: {report:?}"
+        );
     }
 }
 
@@ -303,7 +360,10 @@ fn an_older_state_put_back_is_found() {
     fill(&ledger, 51..60);
     let kept = ledger.seal(time(60)).unwrap();
     assert!(check(&old).ok);
-    assert_eq!(against(&old, &kept).problems[0].kind, ProblemKind::Truncated);
+    assert_eq!(
+        against(&old, &kept).problems[0].kind,
+        ProblemKind::Truncated
+    );
 }
 
 /// T-006: a seal by another key, a seal about another ledger, and no key at all are not believed.
@@ -312,7 +372,12 @@ fn foreign_seals_are_not_believed() {
     let place = filled(10, quiet());
     let report = verify(&place.dir, &VerifyOptions::default()).unwrap();
     assert!(!report.ok && report.sealed == 0);
-    assert!(report.problems.iter().all(|one| one.kind == ProblemKind::BadSignature));
+    assert!(
+        report
+            .problems
+            .iter()
+            .all(|one| one.kind == ProblemKind::BadSignature)
+    );
     let stranger = tagout_ledger::SealKey::new(key().name(), [1; 32]).unwrap();
     let report = verify(
         &place.dir,

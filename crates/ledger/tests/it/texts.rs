@@ -5,9 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::json;
-use tagout_ledger::{
-    Commitment, ErrorDetails, Ledger, NewEvent, Reader, Texts, verify_proof,
-};
+use tagout_ledger::{Commitment, ErrorDetails, Ledger, NewEvent, Reader, Texts, verify_proof};
 
 use crate::support::{ORIGIN, check, event, key, place, quiet, time};
 
@@ -30,8 +28,12 @@ fn texts_are_kept_beside_the_ledger() {
     let place = place();
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
     let input = json!({"path": "src/a.rs", "content": "fn main() {}"});
-    ledger.append(&[event(0), with_texts(1, input.clone())]).unwrap();
-    ledger.append(&[with_texts(2, json!({"path": "b"}))]).unwrap();
+    ledger
+        .append(&[event(0), with_texts(1, input.clone())])
+        .unwrap();
+    ledger
+        .append(&[with_texts(2, json!({"path": "b"}))])
+        .unwrap();
     let reader = Reader::open(&place.dir).unwrap();
     assert_eq!(reader.texts(0).unwrap(), None);
     let kept = reader.texts(1).unwrap().unwrap();
@@ -70,12 +72,18 @@ fn long_texts_are_cut() {
     let place = place();
     let ledger = Ledger::open(&place.dir, quiet()).unwrap();
     let long = "é".repeat(20_000);
-    ledger.append(&[with_texts(0, json!({"content": long, "path": "x"}))]).unwrap();
+    ledger
+        .append(&[with_texts(0, json!({"content": long, "path": "x"}))])
+        .unwrap();
     let kept = Reader::open(&place.dir).unwrap().texts(0).unwrap().unwrap();
     let input = kept.input.unwrap();
     assert_eq!(input["path"], "x");
     let text = input["content"].as_str().unwrap();
-    assert!(text.ends_with("[23616 bytes more]"), "{}", &text[text.len() - 40..]);
+    assert!(
+        text.ends_with("[23616 bytes more]"),
+        "{}",
+        &text[text.len() - 40..]
+    );
 }
 
 fn everything_on_disk(dir: &Path) -> Vec<u8> {
