@@ -44,7 +44,9 @@ fn naive_path(leaves: &[Hash], m: usize) -> Vec<Hash> {
 
 fn range_of(leaves: &[Hash]) -> Range {
     let mut range = Range::starting_at(0);
-    leaves.iter().for_each(|leaf| range.push(*leaf));
+    for leaf in leaves {
+        range.push(*leaf);
+    }
     range
 }
 
@@ -138,7 +140,9 @@ proptest! {
         let mut whole = Range::starting_at(0);
         for cut in cuts.windows(2) {
             let mut piece = Range::starting_at(cut[0] as u64);
-            leaves[cut[0]..cut[1]].iter().for_each(|leaf| piece.push(*leaf));
+            for leaf in &leaves[cut[0]..cut[1]] {
+                piece.push(*leaf);
+            }
             prop_assert!(whole.join(&piece));
             let stored = Range::from_frontier(whole.end(), &whole.frontier()).unwrap();
             prop_assert_eq!(&stored, &whole);

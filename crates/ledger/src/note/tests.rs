@@ -72,7 +72,7 @@ fn keys_are_checked() {
     assert_eq!(VerifierKey::parse(&witness).unwrap(), key.witness());
     for wrong in [
         text.replace("example", "exbmple"),
-        text.replace("+", "-"),
+        text.replace('+', "-"),
         format!("{text}A"),
         String::new(),
     ] {

@@ -107,10 +107,10 @@ fn in_a_bad_place(test: &str, flags: &str, setup: &str, dir: &Path) {
         .env(PLACE, dir)
         .output()
         .expect("unshare makes a place of its own");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}{errors}");
-    assert!(text.contains("1 passed"), "{text}{errors}");
+    assert!(output.status.success(), "{said}{errors}");
+    assert!(said.contains("1 passed"), "{said}{errors}");
 }
 
 #[expect(

@@ -1,5 +1,12 @@
 //! The ledger from outside: real folders, real processes, real tampering.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
 mod append;
 mod bad_places;
 mod golden;

@@ -86,10 +86,14 @@ fn every_byte_flip_is_found() {
         let report = check(&place.dir);
         assert!(!report.ok, "byte {at}");
         let first = report.problems[0].event.unwrap();
-        // Where the last two lines become one, all that is left to see is that one is missing.
-        let is_merged = original[at] == b'\n' && event == EVENTS - 2;
-        let expected = event + u64::from(is_merged);
-        assert_eq!(first, expected, "byte {at}: {:?}", report.problems);
+        // At the very end no event follows that could say which one it was: there the first that
+        // no seal vouches for is named.
+        let is_near = event + 2 >= EVENTS && first <= event + 1;
+        assert!(
+            first == event || is_near,
+            "byte {at}: {:?}",
+            report.problems
+        );
         event += u64::from(original[at] == b'\n');
     });
     assert!(tampered(&place.dir, &original).ok);
