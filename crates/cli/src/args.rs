@@ -116,6 +116,10 @@ pub(crate) struct DemoArgs {
     /// Leave the workspace behind and say where it is
     #[arg(long)]
     pub(crate) keep: bool,
+
+    /// Answer in JSON, one line a step
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Print the completion script of a shell

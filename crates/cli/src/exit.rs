@@ -1,4 +1,6 @@
 //! Exit codes as a type: scripts branch on them.
+//!
+//! 2 (denied) and 4 (conflict) are kept for the verbs that run something.
 
 use std::process::ExitCode;
 
@@ -9,12 +11,8 @@ pub(crate) enum Exit {
     Done,
     /// It was tried and failed.
     Failed,
-    /// A judge or a person said no.
-    Denied,
     /// What was given can't be understood.
     Invalid,
-    /// Someone else changed the same thing.
-    Conflict,
 }
 
 impl From<Exit> for ExitCode {
@@ -22,9 +20,7 @@ impl From<Exit> for ExitCode {
         Self::from(match exit {
             Exit::Done => 0,
             Exit::Failed => 1,
-            Exit::Denied => 2,
             Exit::Invalid => 3,
-            Exit::Conflict => 4,
         })
     }
 }

@@ -92,13 +92,10 @@ pub(crate) fn read_bounded(path: &Path, max_bytes: usize) -> io::Result<Option<V
 }
 
 fn position_after(valid: &[u8]) -> Position {
-    let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let last = valid
-        .rsplit(|byte| *byte == b'\n')
-        .next()
-        .unwrap_or_default();
+    let text = String::from_utf8_lossy(valid);
+    let last = text.rsplit('\n').next().unwrap_or_default();
     Position {
-        line,
-        column: String::from_utf8_lossy(last).chars().count() + 1,
+        line: text.split('\n').count(),
+        column: last.chars().count() + 1,
     }
 }

@@ -44,7 +44,7 @@ fn damaged_files_name_line_and_column() {
         &linted("active_intents:\n  - id: A\n    nmae: x\n    owned_scope: [a]\n"),
         "active_intents.yaml:3:5",
     );
-    refused(&linted(&INTENTS.replace("INT-002", "INT-001")), "INT-001");
+    refused(&linted(INTENTS.replace("INT-002", "INT-001")), "INT-001");
     refused(
         &linted(b"version: 1\nactive_intents:\n  - id: \xff\xfe\n"),
         "active_intents.yaml:3:9: is not UTF-8",
@@ -64,7 +64,7 @@ fn large_and_hostile_files_are_bounded() {
         let items = vec![format!("*a{}", level - 1); 10].join(",");
         writeln!(bomb, "a{level}: &a{level} [{items}]").unwrap();
     }
-    refused(&linted(&bomb), "once aliases are followed");
+    refused(&linted(bomb), "once aliases are followed");
     refused(&linted("- ".repeat(100_000)), "nested deeper");
 }
 

@@ -1,5 +1,7 @@
 //! `explain`: seed 000's matrix through the real binary, and what people read.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::ran::Folder;
@@ -79,7 +81,7 @@ fn the_matrix_in_a_batch() {
             let id = expected.len();
             let question = json!({"id": id, "tool": tool, "arguments": arguments, "state": state,
                 "intent": (state == "ACTION").then_some("INT-001")});
-            lines.push_str(&format!("{question}\n"));
+            writeln!(lines, "{question}").unwrap();
             let answer = match (safe, state, *tool) {
                 (true, ..) => ("SAFE", "allow", "ALLOWED"),
                 (false, "ACTION", "new_task") => ("DESTRUCTIVE", "ask", "APPROVAL_REQUIRED"),

@@ -1,5 +1,7 @@
 //! Help is a promise: every verb's text, and its example, as a snapshot.
 
+use std::fmt::Write as _;
+
 use crate::ran::Folder;
 
 fn help(verb: &[&str]) -> String {
@@ -29,7 +31,7 @@ fn the_help_of_every_verb() {
             verb.is_empty() || words == "intent" || text.contains("Example:"),
             "{words}"
         );
-        all.push_str(&format!("$ tagout {words}\n{text}\n"));
+        writeln!(all, "$ tagout {words}\n{text}").unwrap();
     }
     insta::assert_snapshot!("help", all);
 }

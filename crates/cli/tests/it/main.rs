@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod help;

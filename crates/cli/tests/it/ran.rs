@@ -64,6 +64,7 @@ impl Folder {
             .current_dir(self.path())
             .env_clear()
             .env("HOME", self.path().join("home"))
+            .env("TMPDIR", std::env::temp_dir())
             .env("COLUMNS", "100")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

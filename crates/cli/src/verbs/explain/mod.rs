@@ -37,13 +37,15 @@ pub(crate) fn run(place: &PlaceArgs, args: &ExplainArgs) -> Result<Exit, Failure
 }
 
 /// Everything that is the same for every question of one run.
-struct Desk {
+#[derive(Debug)]
+pub(crate) struct Desk {
     shelf: Shelf,
     facts: Facts,
 }
 
 impl Desk {
-    fn open(root: Option<&Path>) -> Result<Self, Failure> {
+    /// Opens the books of a workspace.
+    pub(crate) fn open(root: Option<&Path>) -> Result<Self, Failure> {
         let shelf = books::open(root)?;
         let workspace = root
             .map(|root| root.display().to_string())
@@ -97,6 +99,22 @@ impl Desk {
             Err(wrong) if json => report::json(&answer::refused(wrong)),
             Err(wrong) => report::line(&format!("deny  {}", wrong.message)),
         }
+    }
+
+    /// Fails with every problem of the workspace's files, if there is any.
+    pub(crate) fn problems(&self) -> Result<(), Failure> {
+        if self.shelf.problems.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::problems(&self.shelf.problems))
+    }
+
+    /// The judgement on one question as `--call` takes it.
+    pub(crate) fn judge_value(&self, question: &Value) -> Result<Judgement, Failure> {
+        let question = input::read(&question.to_string());
+        question
+            .map(|question| self.judge(&question))
+            .map_err(|wrong| Failure::invalid(wrong.message))
     }
 
     fn judge(&self, question: &Question) -> Judgement {
