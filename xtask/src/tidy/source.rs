@@ -29,11 +29,11 @@ enum Inside {
     RawText { hashes: usize },
 }
 
-/// Whether a whole file is test code by its place.
+/// Whether a whole file is test code by its place. Examples measure and try out; nothing ships them.
 pub(crate) fn is_test_path(path: &str) -> bool {
     let folder = path
         .split('/')
-        .any(|part| matches!(part, "tests" | "benches" | "testdata"));
+        .any(|part| matches!(part, "tests" | "benches" | "examples" | "testdata"));
     folder || path.ends_with("/tests.rs") || path.ends_with("_tests.rs")
 }
 
@@ -319,6 +319,7 @@ lines"; let g = b"bytes";
     fn test_files_are_known_by_their_place() {
         assert!(is_test_path("crates/x/tests/it/main.rs"));
         assert!(is_test_path("crates/x/src/law/tests.rs"));
+        assert!(is_test_path("crates/x/examples/bench.rs"));
         assert!(is_test_path("crates/x/src/law/tests/deep.rs"));
         assert!(!is_test_path("crates/x/src/law/attests.rs"));
     }
