@@ -84,3 +84,35 @@ pub const COMMAND_MATCH_BYTES_MAX: usize = 64 * 1024;
 
 /// Entries of any one list in a policy file, rules aside.
 pub const POLICY_LIST_MAX: usize = 2_000;
+/// One event as a line of the ledger. A step that touched [`TARGETS_MAX`] paths fits.
+pub const LEDGER_EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Events in one durable append.
+pub const LEDGER_STEP_EVENTS_MAX: usize = 1_024;
+
+/// A segment is closed when the next step would make it larger than this.
+pub const LEDGER_SEGMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The append that leaves this many events without a seal writes one.
+pub const LEDGER_SEAL_EVENTS_MAX: u64 = 256;
+
+/// The append that comes this long after the last seal writes one.
+pub const LEDGER_SEAL_MS_MAX: i64 = 60_000;
+
+/// How long an append waits for other processes; the lock is held for microseconds.
+pub const LEDGER_LOCK_WAIT_MS_MAX: u64 = 10_000;
+
+/// How far back from its end a segment is looked at when it is opened.
+pub const LEDGER_TAIL_BYTES: usize = 64 * 1024;
+
+/// A proof, a checkpoint or a key file larger than this is not read.
+pub const LEDGER_PROOF_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Problems that one verification lists.
+pub const LEDGER_PROBLEMS_MAX: usize = 1_000;
+
+/// Events that one query returns.
+pub const LEDGER_QUERY_ROWS_MAX: usize = 100_000;
+
+/// A longer string in the redacted text of a call is cut; its length is noted.
+pub const TEXT_STRING_BYTES_MAX: usize = 16 * 1024;
