@@ -159,3 +159,30 @@ pub const LEDGER_QUERY_ROWS_MAX: usize = 100_000;
 
 /// A longer string in the redacted text of a call is cut; its length is noted.
 pub const TEXT_STRING_BYTES_MAX: usize = 16 * 1024;
+
+/// One record of the gate's own state.
+pub const RECORD_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// A session's log is written anew when it is longer than this.
+pub const SESSION_LOG_BYTES_MAX: u64 = 64 * 1024;
+
+/// How long a request waits for a person: a day, so that a night's question is there in the morning.
+pub const APPROVAL_PENDING_MS_MAX: i64 = 24 * 60 * 60 * 1000;
+
+/// How long a person's yes waits for its call to come again.
+pub const APPROVAL_GRANTED_MS_MAX: i64 = 60 * 60 * 1000;
+
+/// How long a session holds an intent without making a call for it.
+pub const LEASE_MS_MAX: i64 = 8 * 60 * 60 * 1000;
+
+/// How long a tool may run that declares no bound of its own.
+pub const TOOL_RUN_MS_MAX: u64 = 120_000;
+
+/// L9: how often an execution is tried again.
+pub const RETRIES_MAX: u32 = 3;
+
+/// The wait before the first retry; it doubles each time.
+pub const RETRY_BASE_MS: u64 = 100;
+
+/// Bytes of a file in which an edit's old text is looked for before it is admitted.
+pub const OLD_TEXT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
