@@ -31,6 +31,7 @@ mod state;
 mod sys;
 mod transaction;
 mod workspace;
+mod writers;
 
 pub use claims::{Claim, Claiming, Holding};
 pub use commit::{Change, ChangeKind, Committed};

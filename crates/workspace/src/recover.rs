@@ -62,7 +62,7 @@ impl Workspace {
         if !settled {
             self.settle(&mut segment, &mut recovery)?;
         }
-        let (frames, _) = segment.frames()?;
+        let (frames, _) = segment.heads()?;
         for frame in frames {
             let confirmed = segment_done(&done, &frame).is_some_and(|one| one.confirmed);
             let alive = self.state.alive(&owner_name(&frame.record.execution));
@@ -90,7 +90,7 @@ impl Workspace {
     pub fn confirm(&self, executions: &[CallId]) -> Result<(), Error> {
         let _lock = self.state.lock()?;
         let mut segment = self.state.journal.active()?;
-        let (frames, _) = segment.frames()?;
+        let (frames, _) = segment.heads()?;
         for frame in frames {
             if executions.contains(&frame.record.execution) {
                 segment.note(&confirmed_line(frame.offset))?;

@@ -13,6 +13,7 @@ use crate::recover::Recovery;
 use crate::relpath::RelPath;
 use crate::sys;
 use crate::workspace::Workspace;
+use crate::writers::{self, Files};
 
 /// What a checkpoint came to.
 #[derive(Debug, Default)]
@@ -50,7 +51,7 @@ impl Workspace {
         if !is_settled(self, segment.length(), &segment.done()?) {
             self.settle(&mut segment, &mut Recovery::default())?;
         }
-        let (frames, _) = segment.frames()?;
+        let (frames, _) = segment.heads()?;
         if frames.is_empty() {
             checkpoint.done = true;
             return Ok(checkpoint);
@@ -64,15 +65,23 @@ impl Workspace {
             return Ok(checkpoint);
         }
         ledger().map_err(at("sync", "the ledger"))?;
+        let held = self.held_in_yard()?;
         for frame in &frames {
-            checkpoint
-                .conflicts
-                .extend(self.engine(segment.number, frame).sweep()?);
+            let swept = self.engine(segment.number, frame).sweep(&held)?;
+            checkpoint.conflicts.extend(swept);
         }
         self.sync_touched(&frames)?;
         self.state.journal.start(segment.number + 1)?;
         checkpoint.done = true;
         Ok(checkpoint)
+    }
+
+    fn held_in_yard(&self) -> Result<Files, Error> {
+        let yard = &self.state.yard;
+        let names = sys::names(yard).map_err(at("list", "the displaced files"))?;
+        let trees: Vec<(&sys::Handle, &[u8])> =
+            names.iter().map(|name| (yard, name.as_slice())).collect();
+        writers::held(self.options.writers, &trees)
     }
 
     fn sync_touched(&self, frames: &[Frame]) -> Result<(), Error> {
@@ -132,7 +141,7 @@ impl Workspace {
         let mut kept: BTreeSet<Digest> = self.snapshot_images()?;
         let active = numbers.last().copied();
         for number in numbers {
-            let frames = journal.kept(number)?;
+            let frames = journal.kept_heads(number)?;
             let newest = frames.iter().map(|frame| frame.record.at_ms).max();
             let end = newest.map(|at| at.saturating_add(self.options.undo_horizon_ms));
             let expired = end.is_none_or(|end| end < now.as_millis());

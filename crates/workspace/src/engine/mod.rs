@@ -18,6 +18,7 @@ use crate::options::{Options, Swap};
 use crate::relpath::RelPath;
 use crate::root::Root;
 use crate::sys::{self, Handle, Kind, Rename};
+use crate::writers::{self, Files};
 
 /// One record on its way into or out of the workspace.
 #[derive(Debug)]
@@ -194,14 +195,27 @@ impl<'a> Engine<'a> {
     }
 
     /// Looks at every old tree after the swap: is it what was expected, and does nobody write it?
+    ///
+    /// Writers are looked for first, once for all: what one wrote who is gone by then is seen by the
+    /// look that follows.
     fn check_displaced(&self) -> Result<(), Error> {
-        let mut paths = Vec::new();
+        let mut spots = Vec::new();
         for (index, unit) in self.swapped_units() {
-            let spot = self.spot(index, unit)?;
-            let Some(name) = Self::displaced(&spot) else {
-                continue;
-            };
-            if let Some(found) = self.clash(&spot.folder, name, (&unit.path, &unit.before))? {
+            spots.push((self.spot(index, unit)?, unit));
+        }
+        let displaced: Vec<(&Spot<'_>, &Unit, &[u8])> = spots
+            .iter()
+            .filter_map(|(spot, unit)| Some((spot, *unit, Self::displaced(spot)?)))
+            .collect();
+        let trees: Vec<(&Handle, &[u8])> = displaced
+            .iter()
+            .map(|(spot, _, name)| (&spot.folder, *name))
+            .collect();
+        let held = writers::held(self.options.writers, &trees)?;
+        let mut paths = Vec::new();
+        for (spot, unit, name) in displaced {
+            let expected = (&unit.path, unit.before.as_slice());
+            if let Some(found) = clash((&spot.folder, name), expected, &held)? {
                 paths.push(ConflictPath {
                     path: unit.path.to_string(),
                     found,
@@ -213,53 +227,6 @@ impl<'a> Engine<'a> {
             Ok(())
         } else {
             Err(Error::Conflict { paths })
-        }
-    }
-
-    /// What stands against throwing a tree away. Writers are looked for first: what one wrote who is
-    /// gone by then is seen by the look that follows.
-    fn clash(
-        &self,
-        folder: &Handle,
-        name: &[u8],
-        (path, expected): (&RelPath, &[Item]),
-    ) -> Result<Option<Clash>, Error> {
-        if self.held(folder, name, path)? {
-            return Ok(Some(Clash::HeldOpen));
-        }
-        let found = look::tree(folder, name, path, Keep::Nothing)?;
-        if same_tree(expected, &found) {
-            return Ok(None);
-        }
-        let grew = found.len() > expected.len();
-        Ok(Some(if grew && expected.len() > 1 {
-            Clash::FolderGrew
-        } else {
-            Clash::Changed
-        }))
-    }
-
-    fn held(&self, folder: &Handle, name: &[u8], path: &RelPath) -> Result<bool, Error> {
-        let doing = || at("look at", path.to_string());
-        let stat = match sys::stat_at(folder, name) {
-            Err(error) if sys::is_missing(&error) => return Ok(false),
-            other => other.map_err(doing())?,
-        };
-        match stat.kind {
-            Kind::File => {
-                let file = sys::open_read(folder, name).map_err(doing())?;
-                self.options.writers.held(&file).map_err(doing())
-            }
-            Kind::Dir => {
-                let inner = sys::open_dir(folder, name).map_err(doing())?;
-                for below in sys::names(&inner).map_err(doing())? {
-                    if self.held(&inner, &below, &path.with(&below))? {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            }
-            Kind::Symlink | Kind::Fifo | Kind::Socket | Kind::Device => Ok(false),
         }
     }
 
@@ -308,6 +275,31 @@ impl<'a> Engine<'a> {
             })
             .collect()
     }
+}
+
+/// What stands against throwing a tree away.
+fn clash(
+    (folder, name): (&Handle, &[u8]),
+    (path, expected): (&RelPath, &[Item]),
+    held: &Files,
+) -> Result<Option<Clash>, Error> {
+    let found = look::tree(folder, name, path, Keep::Nothing)?;
+    let is_held = |item: &Item| {
+        item.identity
+            .is_some_and(|identity| held.contains(&(identity.dev, identity.ino)))
+    };
+    if found.iter().any(is_held) {
+        return Ok(Some(Clash::HeldOpen));
+    }
+    if same_tree(expected, &found) {
+        return Ok(None);
+    }
+    let grew = found.len() > expected.len() && expected.len() > 1;
+    Ok(Some(if grew {
+        Clash::FolderGrew
+    } else {
+        Clash::Changed
+    }))
 }
 
 fn meta_of(file: &Handle) -> std::io::Result<Meta> {

@@ -5,12 +5,13 @@
 //! but lies in the yard, a folder of the state, until the next checkpoint looks at it once more. Where
 //! the state is on another file system there is no yard, and that moment stays open.
 
-use super::{Engine, Spot, taken};
+use super::{Engine, Spot, clash, taken};
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::record::Unit;
 use crate::make::{self, Blobs};
 use crate::node::{Item, Node};
 use crate::sys::{self, Handle, Kind, Rename};
+use crate::writers::{self, Files};
 
 /// Which of a unit's trees lies in the yard.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +85,8 @@ impl Engine<'_> {
             return Ok(());
         }
         let doing = || at("clean up after", unit.path.to_string());
-        let clash = self.clash(&spot.folder, name, (&unit.path, &unit.after))?;
+        let held = writers::held(self.options.writers, &[(&spot.folder, name)])?;
+        let clash = clash((&spot.folder, name), (&unit.path, &unit.after), &held)?;
         let partial = clash == Some(Clash::Changed)
             && is_part(&unit.after, &spot.tree(name, &unit.path)?, self.blobs);
         match clash {
@@ -99,8 +101,9 @@ impl Engine<'_> {
     }
 
     /// Empties the yard of this record's trees. One that was written to since it was put there goes
-    /// back beside its path, where people see it.
-    pub(crate) fn sweep(&self) -> Result<Vec<ConflictPath>, Error> {
+    /// back beside its path, where people see it. `held` are the files in the yard that someone may
+    /// write.
+    pub(crate) fn sweep(&self, held: &Files) -> Result<Vec<ConflictPath>, Error> {
         let mut kept = Vec::new();
         for (index, unit) in self.swapped_units() {
             for (side, items) in [(Side::Before, &unit.before), (Side::After, &unit.after)] {
@@ -108,7 +111,7 @@ impl Engine<'_> {
                 if sys::stat_at(self.yard, &name).is_err() {
                     continue;
                 }
-                let found = match self.clash(self.yard, &name, (&unit.path, items))? {
+                let found = match clash((self.yard, &name), (&unit.path, items), held)? {
                     None if make::remove_listed(self.yard, &name, items)
                         .map_err(at("clean up after", unit.path.to_string()))? =>
                     {

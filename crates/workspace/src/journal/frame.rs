@@ -2,6 +2,8 @@
 
 use sha2::{Digest as _, Sha256};
 
+use tagout_vocab::limits::JOURNAL_RECORD_BYTES_MAX;
+
 use super::record::Record;
 use crate::error::Error;
 
@@ -80,6 +82,72 @@ pub(crate) fn abort_mark(checksum: &[u8; 32]) -> Vec<u8> {
     let mut mark = b"ABORTED\n".to_vec();
     mark.extend_from_slice(&hasher.finalize());
     mark
+}
+
+/// What to do with the bytes that a frame carries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Carried {
+    /// Read them for the checksum.
+    Checked,
+    /// Pass them over: in a segment that nobody recovers from any more, whoever uses them checks them.
+    Skipped,
+}
+
+/// The frame at a place of a file, without the bytes that it carries, which are only checked: a
+/// segment need not fit into memory. `None` when there is no whole frame.
+pub(crate) fn head(
+    file: &mut (impl std::io::Read + std::io::Seek),
+    offset: u64,
+    carried: Carried,
+) -> Option<Frame> {
+    let mut prefix = [0; PREFIX_BYTES];
+    file.read_exact(&mut prefix).ok()?;
+    let (magic, rest) = prefix.split_at_checked(8)?;
+    let (lengths, sum) = rest.split_at_checked(12)?;
+    let header_len = u32::from_le_bytes(lengths.get(..4)?.try_into().ok()?);
+    let inline_len = u64::from_le_bytes(lengths.get(4..)?.try_into().ok()?);
+    if magic != MAGIC || u64::from(header_len) > JOURNAL_RECORD_BYTES_MAX * 8 {
+        return None;
+    }
+    let sum: [u8; 32] = sum.try_into().ok()?;
+    let mut hasher = Sha256::new();
+    hasher.update(lengths);
+    let mut header = vec![0; usize::try_from(header_len).ok()?];
+    file.read_exact(&mut header).ok()?;
+    hasher.update(&header);
+    let mut left = match carried {
+        Carried::Checked => inline_len,
+        Carried::Skipped => {
+            let ahead = i64::try_from(inline_len).ok()?;
+            file.seek(std::io::SeekFrom::Current(ahead)).ok()?;
+            0
+        }
+    };
+    let mut buffer = vec![0; 64 * 1024];
+    while left > 0 {
+        let count = usize::try_from(left)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        let part = buffer.get_mut(..count)?;
+        file.read_exact(part).ok()?;
+        hasher.update(&*part);
+        left -= count as u64;
+    }
+    let mut slot = [0; SLOT_BYTES];
+    file.read_exact(&mut slot).ok()?;
+    if carried == Carried::Checked && <[u8; 32]>::from(hasher.finalize()) != sum {
+        return None;
+    }
+    let at = offset + PREFIX_BYTES as u64 + u64::from(header_len) + inline_len;
+    Some(Frame {
+        offset,
+        slot: at,
+        end: at + SLOT_BYTES as u64,
+        checksum: sum,
+        record: postcard::from_bytes(&header).ok()?,
+        inline: Vec::new(),
+        aborted: slot.starts_with(&abort_mark(&sum)),
+    })
 }
 
 /// Takes `count` bytes off the front.

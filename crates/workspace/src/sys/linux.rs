@@ -1,5 +1,6 @@
 //! Linux: every call goes through a directory handle and follows no symbolic link.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -474,34 +475,30 @@ fn is(error: &io::Error, errno: rustix::io::Errno) -> bool {
     error.raw_os_error() == Some(errno.raw_os_error())
 }
 
-/// The processes' open files, looked through for one that may write this one.
+/// Which of these files, by device and inode, some process may write: all processes' open files are
+/// looked through once.
 ///
 /// It needs no privilege for the user's own processes, and sees nothing of others' unless it runs
 /// with it. A mapping whose file was closed is not seen either; a file lease would see both.
-pub(crate) fn written_by_someone(file: &Handle) -> io::Result<bool> {
-    let wanted = rustix::fs::fstat(file)?;
+pub(crate) fn written_by_someone(files: &BTreeSet<(u64, u64)>) -> io::Result<BTreeSet<(u64, u64)>> {
+    let mut found = BTreeSet::new();
     for process in std::fs::read_dir("/proc")? {
         let process = process?.path();
         let numbered = process
             .file_name()
             .is_some_and(|name| name.as_bytes().iter().all(u8::is_ascii_digit));
-        if numbered && holds_for_writing(&process, &wanted) {
-            return Ok(true);
+        // A process that ended in between, or that this user may not look into, holds nothing that
+        // can be seen.
+        if numbered && let Ok(open) = std::fs::read_dir(process.join("fd")) {
+            found.extend(open.flatten().filter_map(|entry| {
+                let stat = rustix::fs::stat(entry.path()).ok()?;
+                let file = (stat.st_dev, stat.st_ino);
+                let info = process.join("fdinfo").join(entry.file_name());
+                (files.contains(&file) && opened_for_writing(&info)).then_some(file)
+            }));
         }
     }
-    Ok(false)
-}
-
-fn holds_for_writing(process: &Path, wanted: &rustix::fs::Stat) -> bool {
-    // A process that ended in between, or that this user may not look into, holds nothing we can see.
-    let Ok(open) = std::fs::read_dir(process.join("fd")) else {
-        return false;
-    };
-    open.flatten().any(|entry| {
-        let same = rustix::fs::stat(entry.path())
-            .is_ok_and(|stat| stat.st_ino == wanted.st_ino && stat.st_dev == wanted.st_dev);
-        same && opened_for_writing(&process.join("fdinfo").join(entry.file_name()))
-    })
+    Ok(found)
 }
 
 fn opened_for_writing(info: &Path) -> bool {

@@ -259,7 +259,9 @@ pub(crate) fn is_unsupported(error: &io::Error) -> bool {
 ///
 /// It needs no privilege for the user's own processes, and sees nothing of others' unless it runs
 /// with it. A mapping whose file was closed is not seen either; a file lease would see both.
-pub(crate) fn written_by_someone(_file: &Handle) -> io::Result<bool> {
+pub(crate) fn written_by_someone(
+    _files: &std::collections::BTreeSet<(u64, u64)>,
+) -> io::Result<std::collections::BTreeSet<(u64, u64)>> {
     refused()
 }
 
