@@ -90,5 +90,6 @@ fn take_back(job: &Job) -> Result<(), tagout_workspace::Error> {
     let undo = undo.unwrap_or_else(|_| job.ticket.execution.clone());
     let mut transaction = job.inner.workspace.begin(&undo)?;
     transaction.revert(&job.ticket.execution)?;
-    transaction.commit(job.inner.clockwork.now(), b"")?.confirm()
+    transaction.commit(job.inner.clockwork.now(), b"")?.confirm();
+    Ok(())
 }
