@@ -1,14 +1,10 @@
-//! What the capability policy promises.
+//! What the capability tree promises.
 
-mod arguments;
 mod laws;
-mod policies;
 
 use std::collections::BTreeSet;
 
-use tagout_vocab::{Class, ToolAnnotations};
-
-use super::{Capability, McpBelief, McpTool, McpTrust, Risk};
+use super::{Capability, Risk};
 
 fn capabilities(names: &[&str]) -> BTreeSet<Capability> {
     names
@@ -126,48 +122,4 @@ fn requirements_are_followed() {
     let both = capabilities(&["admin.capability.grant", "state.read", "admin.tool.install"]);
     assert!(Capability::conflict(&both).is_some());
     assert!(Capability::conflict(&capabilities(&["admin.tool.install"])).is_none());
-}
-
-/// A6, H5 Hints are worth what their server is worth; absent ones have MCP's defaults.
-#[test]
-fn hints_are_advice() {
-    let trust = McpTrust {
-        trusted_servers: BTreeSet::from(["good".to_owned()]),
-        readonly_tools: BTreeSet::from([McpTool::parse("other/get").unwrap()]),
-    };
-    let believe = |tool: &str, read_only, destructive| {
-        let hints = ToolAnnotations {
-            read_only_hint: read_only,
-            destructive_hint: destructive,
-            ..ToolAnnotations::default()
-        };
-        trust.believe(&McpTool::parse(tool).unwrap(), &hints)
-    };
-    for (tool, read_only, destructive, expected) in [
-        ("good/get", Some(true), None, McpBelief::HintBelieved),
-        ("good/get", Some(true), Some(false), McpBelief::HintBelieved),
-        (
-            "good/get",
-            Some(true),
-            Some(true),
-            McpBelief::HintsContradict,
-        ),
-        ("good/get", Some(false), Some(false), McpBelief::NotReadOnly),
-        ("good/get", None, None, McpBelief::NotReadOnly),
-        ("good/get", None, Some(false), McpBelief::NotReadOnly),
-        ("bad/get", Some(true), Some(false), McpBelief::NotTrusted),
-        ("Good/get", Some(true), None, McpBelief::NotTrusted),
-        ("other/get", None, Some(true), McpBelief::Listed),
-        ("other/get/more", Some(true), None, McpBelief::NotTrusted),
-    ] {
-        let belief = believe(tool, read_only, destructive);
-        assert_eq!(belief, expected, "{tool} {read_only:?} {destructive:?}");
-        let is_safe = matches!(expected, McpBelief::Listed | McpBelief::HintBelieved);
-        assert_eq!(belief.class() == Class::Safe, is_safe);
-    }
-    let nobody = trust.intersect(&McpTrust::default());
-    assert_eq!(nobody, McpTrust::default());
-    for wrong in ["", "a", "/a", "a/"] {
-        assert!(McpTool::parse(wrong).is_err(), "`{wrong}`");
-    }
 }

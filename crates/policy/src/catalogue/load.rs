@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::authority::read_authority;
 use super::clients::read_clients;
 use super::{Catalogue, Client, ClientTool, Tool, read_tool};
-use crate::problem::{Problem, Problems, suggestion};
+use crate::problem::{Position, Problem, Problems, suggestion};
 use crate::yaml::{Fields, Node, parse};
 
 const NATIVE: (&str, &str) = ("data/native.yaml", include_str!("../../data/native.yaml"));
@@ -24,16 +24,26 @@ pub(super) fn built_in() -> Result<Catalogue, Vec<Problem>> {
     let mut authority_problems = Problems::new(AUTHORITY.0);
 
     let own = read_tools(&root(NATIVE)?, &mut native_problems);
-    let mut native: Vec<String> = own.iter().map(|tool| tool.name.clone()).collect();
+    let mut native: Vec<String> = own.iter().map(|(tool, _)| tool.name.clone()).collect();
     native.sort();
     let further = read_tools(&root(FURTHER)?, &mut further_problems);
     let clients_root = root(CLIENTS)?;
     let (server, clients) = read_clients(&clients_root, &mut client_problems);
     let authority = read_authority(&root(AUTHORITY)?, &mut authority_problems);
 
-    let mut tools = own;
-    tools.extend(further);
-    check_tools(&tools, &mut native_problems);
+    let known: BTreeSet<String> = own
+        .iter()
+        .chain(&further)
+        .map(|(t, _)| t.name.clone())
+        .collect();
+    let mut names = BTreeSet::new();
+    check_tools(&own, (&known, &mut names), &mut native_problems);
+    check_tools(&further, (&known, &mut names), &mut further_problems);
+    let mut tools: Vec<Tool> = own
+        .into_iter()
+        .chain(further)
+        .map(|(tool, _)| tool)
+        .collect();
     check_clients(&clients_root, &clients, &tools, &mut client_problems);
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     let catalogue = Catalogue {
@@ -66,36 +76,35 @@ fn root((file, text): (&str, &str)) -> Result<Node, Vec<Problem>> {
     let root = parse(file, text).map_err(|problem| vec![problem])?;
     root.ok_or_else(|| {
         let mut problems = Problems::new(file);
-        problems.add(
-            crate::problem::Position { line: 1, column: 1 },
-            "the file is empty",
-        );
+        problems.add(Position { line: 1, column: 1 }, "the file is empty");
         problems.finish(()).err().unwrap_or_default()
     })
 }
 
 /// The tools of one file. `words` holds lists that the entries share, and means nothing by itself.
-fn read_tools(root: &Node, problems: &mut Problems) -> Vec<Tool> {
+fn read_tools(root: &Node, problems: &mut Problems) -> Vec<(Tool, Position)> {
     let Some(fields) = Fields::of(root, "the file", &["words", "tools"], problems) else {
         return Vec::new();
     };
     let entries = fields.list("tools", problems).unwrap_or_default();
     entries
         .iter()
-        .filter_map(|entry| read_tool(entry, problems))
+        .filter_map(|entry| Some((read_tool(entry, problems)?, entry.at())))
         .collect()
 }
 
 /// Names are unique, and what emits artifacts names a reader that is there (A4).
-fn check_tools(tools: &[Tool], problems: &mut Problems) {
-    let mut names = BTreeSet::new();
-    for tool in tools {
-        let at = crate::problem::Position::default();
-        let name = &tool.name;
-        if !names.insert(name) {
+fn check_tools<'t>(
+    tools: &'t [(Tool, Position)],
+    (known, seen): (&BTreeSet<String>, &mut BTreeSet<&'t str>),
+    problems: &mut Problems,
+) {
+    let is_active = |reader: &str| known.contains(reader);
+    for (tool, at) in tools {
+        let (at, name) = (*at, &tool.name);
+        if !seen.insert(name) {
             problems.add(at, format!("the tool `{name}` appears twice"));
         }
-        let is_active = |reader: &str| tools.iter().any(|other| other.name == reader);
         if tool.annotations().lacks_result_reader(is_active) {
             problems.add(at, format!("`{name}` emits artifacts that no tool reads"));
         }
@@ -110,14 +119,25 @@ fn check_tools(tools: &[Tool], problems: &mut Problems) {
 
 /// Every client's tool leads to a meaning, and its keys do not hide what the meaning looks at.
 fn check_clients(root: &Node, clients: &[Client], tools: &[Tool], problems: &mut Problems) {
-    for entry in clients.iter().flat_map(|client| &client.tools) {
+    let entries = clients
+        .iter()
+        .flat_map(|client| client.tools.iter().map(move |tool| (client, tool)));
+    for (client, entry) in entries {
         let ClientTool {
             name,
             tool,
             aliases,
             keys,
         } = entry;
-        let at = root.at();
+        let written = [client.id.as_str(), "tools", name];
+        let path = ["clients"].into_iter().chain(written);
+        let at = path
+            .scan(root, |node, key| {
+                *node = node.get(key)?;
+                Some(node.at())
+            })
+            .last()
+            .unwrap_or_else(|| root.at());
         let Some(meaning) = tools.iter().find(|known| known.name == *tool) else {
             let hint = suggestion(tool, tools.iter().map(|known| known.name.as_str()));
             problems.add_with(at, format!("`{name}` is the unknown tool `{tool}`"), hint);

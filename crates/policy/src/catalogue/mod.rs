@@ -315,7 +315,7 @@ fn find<'t>(tools: &'t [Tool], name: &str) -> Option<&'t Tool> {
 }
 
 /// The name under which the policy declares a server's tool; `None` where two pairs would share it.
-fn declared_name(server: &str, tool: &str) -> Option<String> {
+pub(crate) fn declared_name(server: &str, tool: &str) -> Option<String> {
     let doubtful = server.is_empty()
         || server.contains("__")
         || server.ends_with('_')

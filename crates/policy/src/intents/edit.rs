@@ -17,10 +17,10 @@ pub use append::append;
 use field::{Change, Wanted};
 
 use super::entry::SCOPE_KEYS;
-use super::pattern::{PatternError, check_pattern};
 use super::read::{IntentFile, list_node, read};
 use super::write;
 use crate::problem::{Position, Problem};
+use crate::scope::{Pattern, PatternError};
 use crate::yaml::{self, Node};
 
 /// Why a file was not edited.
@@ -108,7 +108,7 @@ pub fn set_scope(
     patterns: &[String],
 ) -> Result<String, EditError> {
     for pattern in patterns {
-        check_pattern(pattern).map_err(|source| EditError::Pattern {
+        Pattern::parse_relative(pattern).map_err(|source| EditError::Pattern {
             pattern: pattern.clone(),
             source,
         })?;

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use tagout_vocab::limits::{SCOPE_PATTERNS_MAX, SHARES_MAX};
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus, Timestamp};
 
-use super::pattern::check_pattern;
 use super::read::Reader;
 use super::status::{STATUS_WORDS, owns_something, status_of_word};
 use crate::problem::{Position, suggestion};
+use crate::scope::Pattern;
 use crate::yaml::{Fields, Node, Value};
 
 /// Every key an entry may have. The second group means nothing to Tagout; other tools write it, so
@@ -208,8 +208,8 @@ impl<'a> Entry<'a, '_> {
             let Some(text) = self.item_text(item, name) else {
                 continue;
             };
-            match check_pattern(&text) {
-                Ok(()) => patterns.push(text),
+            match Pattern::parse_relative(&text) {
+                Ok(_) => patterns.push(text),
                 Err(error) => {
                     let start: String = text.chars().take(QUOTED_CHARS_MAX).collect();
                     self.problem(item.at(), format!("`{start}`: {error}"));
@@ -256,14 +256,7 @@ impl<'a> Entry<'a, '_> {
     fn expires_at(&mut self) -> Option<Timestamp> {
         let text = self.text("expires_at")?;
         let at = self.fields.get("expires_at").map(Node::at)?;
-        let time = Timestamp::parse(&text);
-        let dated_only = text.trim().len() <= "2026-01-31".len();
-        if time.is_ok() && !dated_only && text.trim().parse::<jiff::Timestamp>().is_err() {
-            let message = format!("`expires_at` is `{text}`, which names no time zone");
-            let hint = Some("end it with `Z` for UTC".to_owned());
-            self.reader.problems.add_with(at, message, hint);
-        }
-        match time {
+        match Timestamp::parse(&text) {
             Ok(time) => Some(time),
             Err(error) => {
                 self.problem(at, format!("`expires_at` is `{text}`: {error}"));

@@ -12,8 +12,8 @@ use tagout_vocab::IntentId;
 use tagout_vocab::limits::{IGNORE_LINES_MAX, PATTERN_BYTES_MAX, SIDECAR_BYTES_MAX};
 
 use super::overlap::segment_glob_matches;
-use super::pattern::{PatternError, check_pattern};
 use crate::problem::{Position, Problem, Problems};
+use crate::scope::Pattern;
 
 /// What marks a line as an intent's id and nothing else.
 const ID_PREFIX: &str = "intent:";
@@ -191,12 +191,9 @@ impl IgnoreFile {
         }
         let mut outside = None;
         for pattern in readings.into_iter().flat_map(scope_patterns) {
-            match check_pattern(&pattern) {
-                Ok(()) => self.path_patterns.push(pattern),
-                Err(error @ (PatternError::Absolute | PatternError::Climbs)) => {
-                    outside = Some(error);
-                }
-                Err(PatternError::Empty | PatternError::Control | PatternError::TooLong) => {}
+            match Pattern::parse_relative(&pattern) {
+                Ok(_) => self.path_patterns.push(pattern),
+                Err(error) => outside = Some(error),
             }
         }
         if let Some(error) = outside {

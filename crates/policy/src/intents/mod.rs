@@ -5,7 +5,6 @@ mod edit;
 mod entry;
 mod ignore;
 mod overlap;
-mod pattern;
 mod read;
 mod set;
 mod status;
@@ -15,7 +14,6 @@ pub use context::context;
 pub use edit::{EditError, append, set_expiry, set_scope, set_shares_with, set_status};
 pub use ignore::{IgnoreFile, IgnoreLine};
 pub use overlap::{Overlap, find_overlaps, overlaps};
-pub use pattern::{PatternError, check_pattern};
 pub use read::{Dialect, IntentFile, read};
 pub use set::{DuplicateIntent, IntentSet};
 pub use status::{

@@ -10,7 +10,7 @@ mod rules;
 use proptest::prelude::*;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus, Timestamp};
 
-use super::check_pattern;
+use crate::scope::Pattern;
 
 fn id(text: &str) -> IntentId {
     IntentId::new(text).unwrap()
@@ -73,12 +73,14 @@ fn any_id() -> impl Strategy<Value = IntentId> {
         "[a-zA-Z0-9._:@/+-]{1,12}",
         Just("null".to_owned())
     ]
-    .prop_map(|text| id(&text))
+    .prop_filter_map("not an id", |text| IntentId::new(&text).ok())
 }
 
 fn any_pattern() -> impl Strategy<Value = String> {
     prop_oneof!["!?[a-z]{1,4}(/([a-z*?]{1,4}|\\*\\*)){0,3}/?", any_text()]
-        .prop_filter("not a pattern", |text| check_pattern(text).is_ok())
+        .prop_filter("not a pattern", |text| {
+            Pattern::parse_relative(text).is_ok()
+        })
 }
 
 fn any_status() -> impl Strategy<Value = IntentStatus> {

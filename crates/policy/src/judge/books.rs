@@ -1,12 +1,15 @@
 //! What the judge reads by: catalogue, law, intents and ignore list, as one value that is compiled.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use tagout_vocab::{Role, WorkspacePath};
+use serde::{Deserialize, Serialize};
+use tagout_vocab::{Intent, IntentId, Role, WorkspacePath};
 
 use crate::catalogue::{Catalogue, TargetForm};
 use crate::intents::{IgnoreFile, IntentSet};
-use crate::law::{DeclaredTool, Law};
+use crate::law::compare::{effective_intents, withdrawn_intents};
+use crate::law::{DeclaredTool, Law, Layer};
 use crate::problem::{Position, Problem};
 use crate::scope::{CaseRule, Pattern, PatternError};
 
@@ -21,9 +24,69 @@ pub struct Books {
     pub intents: IntentSet,
     /// What the ignore files deny.
     pub ignore: IgnoreFile,
+    /// Second scopes, in which every path must lie too while the tree's files wait for a person.
+    pub also_within: BTreeMap<IntentId, Vec<String>>,
+    /// Accepted intents that the tree closes or removes. Until a person accepts that, they still
+    /// stand in the way of others that own the same files.
+    pub withdrawn: Vec<Intent>,
+}
+
+/// What one state of a repository's files says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Volume {
+    /// The policy files.
+    pub layers: Vec<Layer>,
+    /// The intents.
+    pub intents: Vec<Intent>,
+    /// The ignore files.
+    pub ignore: IgnoreFile,
 }
 
 impl Books {
+    /// The books that hold now: what a person accepted, and what the tree proposes where that is
+    /// something else. What the proposal narrows holds at once, and what it widens waits.
+    ///
+    /// Any problem means that the books can't be relied on for more than reading.
+    pub fn standing(
+        catalogue: Catalogue,
+        user: Option<Layer>,
+        accepted: Volume,
+        proposed: Option<Volume>,
+    ) -> (Self, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let assembled = Law::assemble(Layer::built_in(), user, accepted.layers);
+        let mut law = assembled.unwrap_or_else(|found| {
+            problems.extend(found);
+            Law::built_in()
+        });
+        let (mut intents, mut ignore) = (accepted.intents, accepted.ignore);
+        let (mut also_within, mut withdrawn) = (BTreeMap::new(), Vec::new());
+        if let Some(proposed) = proposed {
+            law = law.with_proposal(proposed.layers);
+            withdrawn = withdrawn_intents(&intents, &proposed.intents);
+            let standing = effective_intents(&intents, &proposed.intents);
+            intents = Vec::with_capacity(standing.len());
+            for one in standing {
+                let second = one.also_within.map(|scope| (one.intent.id.clone(), scope));
+                also_within.extend(second);
+                intents.push(one.intent);
+            }
+            ignore = ignore.merge(proposed.ignore);
+        }
+        let intents = IntentSet::new(intents).unwrap_or_else(|error| {
+            problems.push(whole_file("intents", error.to_string()));
+            IntentSet::default()
+        });
+        let (books, refused) = Self::new(catalogue, law, intents, ignore);
+        problems.extend(refused);
+        let books = Self {
+            also_within,
+            withdrawn,
+            ..books
+        };
+        (books, problems)
+    }
+
     /// Puts the books together, and names what of the law's own tools could not be taken over.
     pub fn new(
         mut catalogue: Catalogue,
@@ -48,9 +111,25 @@ impl Books {
                 law,
                 intents,
                 ignore,
+                also_within: BTreeMap::new(),
+                withdrawn: Vec::new(),
             },
             problems,
         )
+    }
+
+    /// Every intent that another one could overlap with: those that hold, and those that only the
+    /// tree ended.
+    pub(super) fn standing_in_the_way(&self, of: &IntentId) -> Cow<'_, IntentSet> {
+        let withdrawn = || self.withdrawn.iter().filter(|intent| intent.id != *of);
+        if withdrawn().next().is_none() {
+            return Cow::Borrowed(&self.intents);
+        }
+        let mut by_id: BTreeMap<&IntentId, &Intent> =
+            self.intents.iter().map(|one| (&one.id, one)).collect();
+        by_id.extend(withdrawn().map(|one| (&one.id, one)));
+        let all = by_id.into_values().cloned().collect();
+        IntentSet::new(all).map_or(Cow::Borrowed(&self.intents), Cow::Owned)
     }
 
     /// The name of the tool that plays a part, for messages.

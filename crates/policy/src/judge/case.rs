@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use tagout_vocab::{
-    Call, Class, Code, Effect, Gate, Intent, IntentId, Place, Role, Session, SideEffectLevel,
-    Target, ToolAnnotations, ToolKind,
+    Call, Class, Code, Effect, Gate, Intent, IntentId, Origin, Place, Role, Session,
+    SideEffectLevel, Target, ToolAnnotations, ToolKind,
 };
 
 use super::books::Books;
@@ -13,10 +13,9 @@ use super::facts::{Facts, Grants};
 use super::finding::No;
 use crate::capability::Capability;
 use crate::capability::grants::{self, Book, GrantRequest, Grantee, GranteeKind, Resource};
-use crate::catalogue::{RemoteName, Tool};
+use crate::catalogue::{RemoteName, Tool, declared_name};
 use crate::law::pattern::CommandLine;
 use crate::law::rules::{Fact, PathFact, RuleInput, Traits};
-use crate::scope::CaseRule;
 use crate::targets::{self, Normalised};
 
 /// A call, its session, the books and the facts, with names made canonical and effects derived.
@@ -35,6 +34,7 @@ pub struct Case<'a> {
     /// SAFE or DESTRUCTIVE.
     pub class: Class,
     pub(super) class_reason: String,
+    names: Vec<String>,
     pub(super) normalised: Normalised<'a>,
 }
 
@@ -44,6 +44,7 @@ impl<'a> Case<'a> {
         let normalised = targets::normalise(call, &books.catalogue);
         let effects = targets::effects(&normalised, &facts.roots, &call.cwd);
         let (class, class_reason) = classify(books, facts, &normalised);
+        let names = names(call, &normalised);
         Self {
             call,
             session,
@@ -52,6 +53,7 @@ impl<'a> Case<'a> {
             effects,
             class,
             class_reason,
+            names,
             normalised,
         }
     }
@@ -76,10 +78,6 @@ impl<'a> Case<'a> {
         self.tool().map_or(SideEffectLevel::None, |tool| tool.level)
     }
 
-    pub(super) fn folds_case(&self) -> bool {
-        self.facts.case == CaseRule::Insensitive
-    }
-
     pub(super) fn role(&self) -> Option<Role> {
         self.tool().and_then(|tool| tool.role)
     }
@@ -94,12 +92,9 @@ impl<'a> Case<'a> {
             .is_some_and(|tool| self.books.catalogue.is_built_in(&tool.name))
     }
 
-    /// The names that rules may know the tool by.
+    /// The names that the law may know the tool by, the canonical one first.
     pub(super) fn names(&self) -> Vec<&str> {
-        let canonical = self.tool().map(|tool| tool.name.as_str());
-        std::iter::once(self.call.tool.as_str())
-            .chain(canonical)
-            .collect()
+        self.names.iter().map(String::as_str).collect()
     }
 
     /// Where a target lies by its text, and where it really leads if that was looked up.
@@ -244,9 +239,7 @@ impl<'a> Case<'a> {
             | Effect::Unknown { .. } => None,
         });
         let command = command.map(CommandLine::raw);
-        let name = self
-            .tool()
-            .map_or(self.call.tool.as_str(), |tool| tool.name.as_str());
+        let name = self.names.first().map_or("", String::as_str);
         let mut input = RuleInput::new(name, self.kind(), self.level(), self.class);
         input.paths = (!unknown && command.is_none()).then_some(paths.as_slice());
         input.command = command.as_ref().map_or(Fact::Absent, Fact::Is);
@@ -258,7 +251,7 @@ impl<'a> Case<'a> {
         if let Some(intent) = self.session.active_intent() {
             input.intent = Fact::Is(intent.as_str());
         }
-        input.fold_case = self.folds_case();
+        input.case = self.facts.case;
         input.traits = self.traits();
         look(&input)
     }
@@ -273,6 +266,26 @@ impl<'a> Case<'a> {
             catastrophic: false,
         }
     }
+}
+
+/// The canonical name, how the client spells it, and for a server's tool `server/tool` and
+/// `mcp__server__tool`. Its bare name is none of them: another server or the catalogue may use it.
+fn names(call: &Call, normalised: &Normalised<'_>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(2);
+    names.extend(normalised.tool.map(|tool| tool.name.clone()));
+    if let Some(RemoteName {
+        server: Some(server),
+        tool,
+    }) = normalised.remote_target()
+    {
+        names.extend(declared_name(&server, &tool));
+        names.push(format!("{server}/{tool}"));
+    }
+    let is_bare = matches!(call.origin, Origin::Mcp { .. }) && normalised.remote.is_some();
+    if !is_bare && names.first() != Some(&call.tool) {
+        names.push(call.tool.clone());
+    }
+    names
 }
 
 /// A server that calls a tool read-only and destructive at once is not believed.

@@ -9,7 +9,7 @@ mod checks;
 mod facts;
 mod finding;
 
-pub use books::Books;
+pub use books::{Books, Volume};
 pub use case::Case;
 pub use facts::{Approval, Facts, FileFact, Files, Grants, Isolation, Standing, Usage};
 

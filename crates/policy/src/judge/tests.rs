@@ -4,4 +4,5 @@
 mod laws;
 mod matrix;
 mod order;
+mod standing;
 mod world;

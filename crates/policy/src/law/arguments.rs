@@ -3,14 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::pattern::{NameGlob, PathGlob};
+use super::pattern::NameGlob;
+use crate::scope::{CaseRule, Pattern};
 
 /// What one value may be.
 #[derive(Clone, Debug, Eq, PartialEq, Ord, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValuePattern {
     /// A path of the workspace that the pattern means, once `.` and doubled slashes are folded.
-    Path(PathGlob),
+    Path(Pattern),
     /// Exactly this text.
     Exact(String),
     /// A text that starts so.
@@ -47,22 +48,25 @@ pub enum Constrained {
 
 impl ArgumentConstraint {
     /// Checks canonical arguments of a tool under any of its names.
-    ///
-    /// `fold` ignores case in paths, for file systems that do.
-    pub fn check(&self, names: &[&str], arguments: &Map<String, Value>, fold: bool) -> Constrained {
+    pub fn check(
+        &self,
+        names: &[&str],
+        arguments: &Map<String, Value>,
+        case: CaseRule,
+    ) -> Constrained {
         if !names.iter().any(|name| self.tool.matches(name)) {
             return Constrained::Passes;
         }
         match arguments.get(&self.key) {
             None | Some(Value::Null) if self.optional => Constrained::Passes,
             None | Some(Value::Null) => Constrained::Missing,
-            Some(Value::String(text)) => self.check_text(text, fold),
-            Some(Value::Array(items)) => self.check_list(items, fold),
+            Some(Value::String(text)) => self.check_text(text, case),
+            Some(Value::Array(items)) => self.check_list(items, case),
             Some(Value::Bool(_) | Value::Number(_) | Value::Object(_)) => Constrained::Unreadable,
         }
     }
 
-    fn check_list(&self, items: &[Value], fold: bool) -> Constrained {
+    fn check_list(&self, items: &[Value], case: CaseRule) -> Constrained {
         if items.is_empty() && !self.optional {
             return Constrained::Missing;
         }
@@ -70,7 +74,7 @@ impl ArgumentConstraint {
             let Value::String(text) = item else {
                 return Constrained::Unreadable;
             };
-            match self.check_text(text, fold) {
+            match self.check_text(text, case) {
                 Constrained::Passes => {}
                 refused @ (Constrained::Missing
                 | Constrained::Unreadable
@@ -80,11 +84,11 @@ impl ArgumentConstraint {
         Constrained::Passes
     }
 
-    fn check_text(&self, text: &str, fold: bool) -> Constrained {
+    fn check_text(&self, text: &str, case: CaseRule) -> Constrained {
         if self
             .any_of
             .iter()
-            .any(|pattern| pattern.matches(text, fold))
+            .any(|pattern| pattern.matches(text, case))
         {
             Constrained::Passes
         } else {
@@ -94,11 +98,12 @@ impl ArgumentConstraint {
 }
 
 impl ValuePattern {
-    fn matches(&self, text: &str, fold: bool) -> bool {
+    fn matches(&self, text: &str, case: CaseRule) -> bool {
         match self {
             // A path that climbs, is absolute or holds odd characters is none of the workspace's.
-            Self::Path(pattern) => tagout_vocab::WorkspacePath::new(text)
-                .is_ok_and(|path| pattern.matches(path.as_str(), fold)),
+            Self::Path(pattern) => {
+                tagout_vocab::WorkspacePath::new(text).is_ok_and(|path| pattern.grants(&path, case))
+            }
             Self::Exact(exact) => text == exact,
             Self::Prefix(prefix) => text.starts_with(prefix.as_str()),
         }

@@ -12,6 +12,16 @@ use super::{
 };
 use crate::capability::Allowance;
 use crate::catalogue::Tool;
+use crate::scope::{CaseRule, Subject};
+
+/// In which way a layer refuses. What somebody wrote down is final; a gap can be filled by a grant.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum DeniedHow {
+    /// By an entry.
+    Named,
+    /// By listing what is allowed, without this.
+    NotListed,
+}
 
 /// A layer that refuses something, and the words of that layer that do.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -20,6 +30,8 @@ pub struct Denied<'a> {
     pub source: &'a Source,
     /// The entry that refuses, or what is missing.
     pub entry: String,
+    /// Whether the layer names it, or only does not list it.
+    pub how: DeniedHow,
     /// Why it is there, where the layer says.
     pub reason: Option<&'a str>,
 }
@@ -142,22 +154,34 @@ impl Law {
         self.restricted(|layer| &layer.capabilities, allows, denies)
     }
 
+    /// The layer that lists which capabilities may be used, so that a tool has to say what it needs.
+    pub fn lists_capabilities(&self) -> Option<&Source> {
+        let lists = |layer: &&Layer| matches!(layer.capabilities.allow, Allowance::Only(_));
+        self.layers().find(lists).map(|layer| &layer.source)
+    }
+
     fn restricted<'a>(
         &'a self,
         axis: impl Fn(&'a Layer) -> &'a Restriction,
         allows: impl Fn(&NameGlob) -> bool,
         denies: impl Fn(&NameGlob) -> bool,
     ) -> Option<Denied<'a>> {
-        self.layers().find_map(|layer| {
-            let Restriction { allow, deny } = axis(layer);
-            let entry = match deny.iter().find(|entry| denies(entry)) {
-                Some(entry) => format!("deny: {}", entry.as_str()),
-                None if is_allowed(allow, &allows) => return None,
-                None => "allow: not listed".to_owned(),
-            };
+        // A denial of any layer goes before a gap of another, because a gap can be filled.
+        let named = self.layers().find_map(|layer| {
+            let entry = axis(layer).deny.iter().find(|entry| denies(entry))?;
             Some(Denied {
                 source: &layer.source,
-                entry,
+                entry: format!("deny: {}", entry.as_str()),
+                how: DeniedHow::Named,
+                reason: None,
+            })
+        });
+        named.or_else(|| {
+            let gap = |layer: &&'a Layer| !is_allowed(&axis(layer).allow, &allows);
+            self.layers().find(gap).map(|layer| Denied {
+                source: &layer.source,
+                entry: "allow: not listed".to_owned(),
+                how: DeniedHow::NotListed,
                 reason: None,
             })
         })
@@ -168,11 +192,11 @@ impl Law {
         &self,
         names: &[&str],
         arguments: &Map<String, Value>,
-        fold_case: bool,
+        case: CaseRule,
     ) -> Option<ArgumentRefusal<'_>> {
         self.layers().find_map(|layer| {
             layer.arguments.iter().find_map(|constraint| {
-                let found = constraint.check(names, arguments, fold_case);
+                let found = constraint.check(names, arguments, case);
                 (found != Constrained::Passes).then_some(ArgumentRefusal {
                     source: &layer.source,
                     constraint,
@@ -183,13 +207,14 @@ impl Law {
     }
 
     /// The layer that forbids any change of a path.
-    pub fn protected(&self, path: &WorkspacePath, fold_case: bool) -> Option<Denied<'_>> {
+    pub fn protected(&self, path: &WorkspacePath, case: CaseRule) -> Option<Denied<'_>> {
+        let path = Subject::new(path, case);
         self.layers().find_map(|layer| {
-            let matches =
-                |entry: &&super::ProtectedPath| entry.pattern.matches(path.as_str(), fold_case);
+            let matches = |entry: &&super::ProtectedPath| entry.pattern.denies_subject(&path);
             layer.protect.iter().find(matches).map(|entry| Denied {
                 source: &layer.source,
                 entry: entry.pattern.as_str().to_owned(),
+                how: DeniedHow::Named,
                 reason: entry.reason.as_deref(),
             })
         })
@@ -215,6 +240,7 @@ impl Law {
             entries(layer).iter().find(hit).map(|entry| Denied {
                 source: &layer.source,
                 entry: entry.pattern.shown(),
+                how: DeniedHow::Named,
                 reason: entry.reason.as_deref(),
             })
         })
@@ -243,6 +269,7 @@ impl Law {
         self.layers().find_map(|layer| {
             let entry = layer.mcp.deny.iter().find(|entry| entry.matches(&name))?;
             Some(Denied {
+                how: DeniedHow::Named,
                 source: &layer.source,
                 entry: entry.as_str().to_owned(),
                 reason: None,
@@ -353,19 +380,10 @@ impl Law {
             .unwrap_or(Publish::AtOnce)
     }
 
-    /// What becomes of the changes of a command that failed: taken back, unless keeping them is
-    /// granted and no layer takes them back.
+    /// What becomes of the changes of a command that failed: kept, unless a layer takes them back.
     pub fn on_command_failure(&self) -> OnFailure {
-        let keeps =
-            |layer: &Layer| (layer.on_command_failure == Some(OnFailure::Keep)).then_some(());
-        let taken_back = self
-            .layers()
-            .any(|layer| layer.on_command_failure == Some(OnFailure::RollBack));
-        if taken_back || self.granting(keeps).is_none() {
-            OnFailure::RollBack
-        } else {
-            OnFailure::Keep
-        }
+        let said = self.layers().filter_map(|layer| layer.on_command_failure);
+        said.max().unwrap_or(OnFailure::Keep)
     }
 
     /// Whether the shell tool is offered before an intent is selected.

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use tagout_vocab::{SideEffectLevel, limits::REPEAT_LIMIT_DEFAULT};
 
 use super::arguments::ArgumentConstraint;
-use super::pattern::{CommandPattern, NameGlob, PathGlob};
+use super::pattern::{CommandPattern, NameGlob};
 use super::rules::RuleBook;
 use crate::capability::Allowance;
 use crate::catalogue::Tool;
+use crate::scope::Pattern;
 
 /// Where a layer comes from, which decides what it may say.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd, Hash, Serialize, Deserialize)]
@@ -149,7 +150,7 @@ pub struct Commands {
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct ProtectedPath {
     /// Which files.
-    pub pattern: PathGlob,
+    pub pattern: Pattern,
     /// Why.
     pub reason: Option<String>,
 }

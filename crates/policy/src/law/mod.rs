@@ -7,7 +7,6 @@
 pub mod arguments;
 pub mod compare;
 pub mod compiled;
-pub mod declare;
 pub mod layer;
 pub mod pattern;
 pub mod read;
@@ -15,9 +14,10 @@ pub mod rules;
 
 mod assemble;
 mod effective;
+mod narrow;
 
 pub use compare::{Change, ChangeKind};
-pub use effective::{ArgumentRefusal, DeclaredTool, Denied};
+pub use effective::{ArgumentRefusal, DeclaredTool, Denied, DeniedHow};
 pub use layer::{
     CommandEntry, Commands, ExtraRoot, Isolation, Layer, Limits, McpTrust, Network, OnFailure,
     Overlap, Profile, ProtectedPath, Publish, Restriction, RootAccess, Source, SourceKind,

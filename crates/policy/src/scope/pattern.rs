@@ -35,6 +35,9 @@ pub enum PatternError {
     /// It would leave the workspace.
     #[error("the pattern holds `..`; patterns start at the workspace's root and stay in it")]
     Climbs,
+    /// It starts at the file system's root, a drive or a home folder, where that is not understood.
+    #[error("the pattern is absolute; write it from the workspace's root, as in `src/auth/**`")]
+    Absolute,
     /// A backslash at the end.
     #[error("the pattern ends with a `\\` that escapes nothing")]
     DanglingEscape,
@@ -113,7 +116,7 @@ impl Pattern {
         }
         let included = text.strip_prefix('!');
         let anchored = included.unwrap_or(text);
-        if anchored.is_empty() {
+        if anchored.trim().is_empty() {
             return Err(PatternError::Empty);
         }
         let body = checked(unanchored(anchored))?;
@@ -126,6 +129,19 @@ impl Pattern {
             body: if is_root { "**".to_owned() } else { body },
             excludes: included.is_some(),
         })
+    }
+
+    /// Reads a pattern where a leading `/` would be taken for the file system's root.
+    pub fn parse_relative(text: &str) -> Result<Self, PatternError> {
+        let body = text.strip_prefix('!').unwrap_or(text);
+        let mut start = body.chars();
+        let letter = start.next().is_some_and(|c| c.is_ascii_alphabetic());
+        let is_drive = letter && start.next() == Some(':');
+        let is_home = body == "~" || body.starts_with("~/");
+        if body.starts_with(['/', '\\']) || is_drive || is_home {
+            return Err(PatternError::Absolute);
+        }
+        Self::parse(text)
     }
 
     /// The text as it was written.

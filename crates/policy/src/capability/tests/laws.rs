@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::Config;
 
-use super::super::{Allowance, Capability, NamePattern, Region, RootRegion};
+use super::super::{Allowance, Capability, NamePattern, Region};
 
 fn cases() -> Config {
     Config {
@@ -31,11 +31,6 @@ fn name() -> impl Strategy<Value = NamePattern> {
         };
         NamePattern::parse(&format!("{stem}{}", if open { "*" } else { "" })).unwrap()
     })
-}
-
-fn root() -> impl Strategy<Value = RootRegion> {
-    (select(vec!["", "data:"]), "([ab](/[ab]){0,2})?")
-        .prop_map(|(root, path)| RootRegion::parse(&format!("{root}{path}")).unwrap())
 }
 
 fn capability() -> impl Strategy<Value = Capability> {
@@ -82,17 +77,6 @@ proptest! {
         check_laws([&a, &b, &c], &points)?;
     }
 
-    /// A5 Lists of roots: a folder beneath an allowed one stays.
-    #[test]
-    fn of_roots(
-        a in allowance(root()),
-        b in allowance(root()),
-        c in allowance(root()),
-        points in prop::collection::vec(root(), 8),
-    ) {
-        check_laws([&a, &b, &c], &points)?;
-    }
-
     /// A5 Lists of capabilities.
     #[test]
     fn of_capabilities(
@@ -118,10 +102,13 @@ proptest! {
 /// A5 Of two lists that share nothing the common part is nothing, never everything.
 #[test]
 fn disjoint_is_nothing() {
-    let one = Allowance::only([RootRegion::parse("src").unwrap()]);
-    let other = Allowance::only([RootRegion::parse("docs").unwrap()]);
+    let one = Allowance::only([NamePattern::parse("read_*").unwrap()]);
+    let other = Allowance::only([NamePattern::parse("write_*").unwrap()]);
     assert!(one.intersect(&other).is_nothing());
-    assert!(!one.intersect(&other).permits(&RootRegion::workspace()));
+    assert!(
+        !one.intersect(&other)
+            .permits(&NamePattern::exact("read_file"))
+    );
     assert!(Allowance::<NamePattern>::default().is_nothing());
     let json = serde_json::to_string(&one.intersect(&other)).unwrap();
     assert_eq!(json, r#"{"only":[]}"#);
@@ -129,20 +116,6 @@ fn disjoint_is_nothing() {
         serde_json::to_string(&Allowance::<NamePattern>::Unrestricted).unwrap(),
         r#""unrestricted""#
     );
-}
-
-/// A5 A sub-directory of an allowed root stays when two layers meet.
-#[test]
-fn a_folder_beneath_a_root_stays() {
-    let region = |text: &str| RootRegion::parse(text).unwrap();
-    let wide = Allowance::only([region("src"), region("data:in")]);
-    let narrow = Allowance::only([region("src/auth"), region("srcx"), region("data:")]);
-    let expected = Allowance::only([region("src/auth"), region("data:in")]);
-    assert_eq!(wide.intersect(&narrow), expected);
-    assert_eq!(region("data:in").to_string(), "data:in");
-    for wrong in ["../x", "/etc", "C:/x", "data:../x", "~"] {
-        assert!(RootRegion::parse(wrong).is_err(), "`{wrong}`");
-    }
 }
 
 #[test]

@@ -282,7 +282,7 @@ fn what_can_not_be_edited_safely_is_refused() {
     }
     assert_eq!(
         scope("- id: A\n", "A", &["../x"]).unwrap_err().to_string(),
-        "`../x`: the pattern holds `..`: a scope can't leave the workspace"
+        "`../x`: the pattern holds `..`; patterns start at the workspace's root and stay in it"
     );
     let block_items = "- id: A\n  owned_scope:\n    - |-\n      a\n    - b\n";
     assert!(matches!(

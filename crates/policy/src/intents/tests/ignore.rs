@@ -4,8 +4,9 @@ use globset::GlobBuilder;
 use proptest::prelude::*;
 use tagout_vocab::limits::{IGNORE_LINES_MAX, SIDECAR_BYTES_MAX};
 
-use super::super::{IgnoreFile, check_pattern};
+use super::super::IgnoreFile;
 use super::id;
+use crate::scope::Pattern;
 
 fn good(text: &str) -> IgnoreFile {
     IgnoreFile::read(".intentignore", text).unwrap()
@@ -88,7 +89,7 @@ fn paths_are_protected() {
     assert!(
         file.path_patterns()
             .iter()
-            .all(|pattern| check_pattern(pattern).is_ok())
+            .all(|pattern| Pattern::parse_relative(pattern).is_ok())
     );
 }
 
@@ -120,8 +121,8 @@ fn negations_deny_nothing_and_free_nothing() {
         [
             ".intentignore:2:1: `!public.key` has no effect: nothing here allows",
             ".intentignore:4:1: `!INT-1` has no effect: nothing here allows",
-            ".intentignore:5:1: `../outside` protects no path: the pattern holds `..`: \
-             a scope can't leave the workspace",
+            ".intentignore:5:1: `../outside` protects no path: the pattern holds `..`; \
+             patterns start at the workspace's root and stay in it",
         ]
     );
     // A lone slash names the root: everything.
@@ -187,7 +188,7 @@ proptest! {
     #[test]
     fn arbitrary_text_is_read_or_refused(text in any::<String>()) {
         if let Ok(file) = IgnoreFile::read("i", &text) {
-            prop_assert!(file.path_patterns().iter().all(|p| check_pattern(p).is_ok()));
+            prop_assert!(file.path_patterns().iter().all(|p| Pattern::parse_relative(p).is_ok()));
         }
     }
 }

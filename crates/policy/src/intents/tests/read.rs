@@ -117,7 +117,7 @@ active_intents:
     f.yaml:6:19: `constraints` lists texts, not a mapping (a text that holds `: ` needs quotes)
     f.yaml:6:27: `constraints` lists texts, not a list
     f.yaml:7:26: `acceptance_criteria` must be a list, not a mapping
-    f.yaml:8:17: `expires_at` is `tomorrow`: not a time: write it as `2026-01-31T12:00:00Z` or `2026-01-31`
+    f.yaml:8:17: `expires_at` is `tomorrow`: not a time with its zone: write it as `2026-01-31T12:00:00Z` or `2026-01-31`
     f.yaml:9:14: `budget` has no field `max_turn` (did you mean `max_turns`?)
     f.yaml:9:36: `minutes` must be a whole number, not text
     f.yaml:9:49: `calls` must be a whole number, not text
@@ -154,17 +154,17 @@ active_intents:
       -
 ";
     insta::assert_snapshot!(bad(text), @r"
-    f.yaml:5:9: `/etc/**`: the pattern is absolute: scopes are relative to the workspace, as in `src/auth/**`
-    f.yaml:6:9: `../other`: the pattern holds `..`: a scope can't leave the workspace
-    f.yaml:7:9: `src/../../x`: the pattern holds `..`: a scope can't leave the workspace
-    f.yaml:8:9: `!../x`: the pattern holds `..`: a scope can't leave the workspace
-    f.yaml:9:9: `C:\windows`: the pattern is absolute: scopes are relative to the workspace, as in `src/auth/**`
-    f.yaml:10:9: `..\x`: the pattern holds `..`: a scope can't leave the workspace
-    f.yaml:11:9: `~/notes`: the pattern is absolute: scopes are relative to the workspace, as in `src/auth/**`
+    f.yaml:5:9: `/etc/**`: the pattern is absolute; write it from the workspace's root, as in `src/auth/**`
+    f.yaml:6:9: `../other`: the pattern holds `..`; patterns start at the workspace's root and stay in it
+    f.yaml:7:9: `src/../../x`: the pattern holds `..`; patterns start at the workspace's root and stay in it
+    f.yaml:8:9: `!../x`: the pattern holds `..`; patterns start at the workspace's root and stay in it
+    f.yaml:9:9: `C:\windows`: the pattern is absolute; write it from the workspace's root, as in `src/auth/**`
+    f.yaml:10:9: `..\x`: the pattern escapes `x`, which needs no escape; write `/` between folders
+    f.yaml:11:9: `~/notes`: the pattern is absolute; write it from the workspace's root, as in `src/auth/**`
     f.yaml:12:9: `a�b`: the pattern holds a control character
     f.yaml:13:9: `a�b`: the pattern holds a control character
-    f.yaml:14:9: ``: an empty pattern
-    f.yaml:15:9: `!`: an empty pattern
+    f.yaml:14:9: ``: the pattern is empty; write `**` for the whole workspace
+    f.yaml:15:9: `!`: the pattern is empty; write `**` for the whole workspace
     f.yaml:16:9: `owned_scope` lists texts, not a mapping (a text that holds `: ` needs quotes)
     f.yaml:17:8: `owned_scope` lists texts, not nothing
     ");
@@ -271,8 +271,8 @@ fn expiry_needs_a_zone_unless_it_is_a_date() {
     assert_eq!(good(&with("2026-03-01")).intents[0].expires_at, Some(day));
     assert_eq!(
         bad(&with("2026-03-01T10:00:00")),
-        "f.yaml:3:15: `expires_at` is `2026-03-01T10:00:00`, which names no time zone \
-         (end it with `Z` for UTC)"
+        "f.yaml:3:15: `expires_at` is `2026-03-01T10:00:00`: not a time with its \
+         zone: write it as `2026-01-31T12:00:00Z` or `2026-01-31`"
     );
 }
 

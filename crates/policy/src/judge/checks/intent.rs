@@ -75,7 +75,8 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
 
 /// H17: two open intents that own the same file are refused unless a person allows it.
 fn overlap(case: &Case<'_>, id: &IntentId) -> Option<Finding> {
-    let overlaps = crate::intents::find_overlaps(&case.books.intents, id, case.facts.now);
+    let intents = case.books.standing_in_the_way(id);
+    let overlaps = crate::intents::find_overlaps(&intents, id, case.facts.now);
     let Overlap { with, own, other } = overlaps.first()?;
     let reason = format!("{id} (`{own}`) and {with} (`{other}`) can own the same files");
     let no = No::new(Gate::Intent, Code::IntentOverlap, reason)

@@ -8,7 +8,7 @@ use crate::judge::case::Case;
 use crate::judge::facts::Isolation;
 use crate::judge::finding::{Finding, No, pass, skip};
 use crate::law::arguments::Constrained;
-use crate::law::{self, Denied};
+use crate::law::{self, Denied, DeniedHow};
 
 /// A5, C3: the tool and each capability it needs are let through by every layer.
 pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
@@ -43,11 +43,28 @@ pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
         .map(|tool| tool.capabilities.as_slice())
         .unwrap_or_default();
     for name in needed {
-        if let Some(denied) = case.books.law.capability_denied(name)
-            && !case.granted(name)
-        {
+        let Some(denied) = case.books.law.capability_denied(name) else {
+            continue;
+        };
+        let filled = match denied.how {
+            DeniedHow::Named => false,
+            DeniedHow::NotListed => case.granted(name),
+        };
+        if !filled {
             return no(format!("the capability `{name}`"), &denied);
         }
+    }
+    // A tool that changes things and names no capability has not said what it needs.
+    let silent = needed.is_empty() && case.level() > SideEffectLevel::ReadOnly;
+    if let Some(source) = case.books.law.lists_capabilities().filter(|_| silent) {
+        let reason = format!(
+            "the tool `{}` does not say which capabilities it needs, and {} lists which may be used",
+            case.call.tool, source.file
+        );
+        return No::new(Gate::Capability, Code::CapabilityDenied, reason)
+            .rule(format!("{}: capabilities", source.file))
+            .remedy("use another tool, or ask a person to declare this one's capabilities")
+            .deny();
     }
     pass(if needed.is_empty() {
         "none needed".to_owned()
@@ -99,10 +116,10 @@ fn is_named(case: &Case<'_>) -> bool {
 
 /// A5: constraints on single arguments; one that can't be resolved refuses.
 pub(in crate::judge) fn arguments(case: &Case<'_>) -> Finding {
-    let refused =
-        case.books
-            .law
-            .argument_refused(&case.names(), case.arguments(), case.folds_case());
+    let refused = case
+        .books
+        .law
+        .argument_refused(&case.names(), case.arguments(), case.facts.case);
     match refused {
         None => pass("no constraint is broken"),
         Some(refused) => {

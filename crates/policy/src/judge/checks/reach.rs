@@ -4,7 +4,7 @@ use tagout_vocab::{Class, Code, Effect, Gate, Place, Role, Target};
 
 use crate::judge::case::Case;
 use crate::judge::finding::{Finding, No, pass, skip};
-use crate::scope::Owned;
+use crate::scope::{Owned, Scope, ScopeError, Subject};
 
 /// Targets that can't be read from the arguments refuse.
 pub(in crate::judge) fn targets(case: &Case<'_>) -> Finding {
@@ -67,8 +67,13 @@ pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
         ))
         .deny();
     };
-    let scope = match crate::scope::Scope::parse(&intent.owned_scope) {
-        Ok(scope) => scope,
+    let waiting = case.books.also_within.get(&intent.id);
+    let scopes: Result<Vec<Scope>, ScopeError> = std::iter::once(&intent.owned_scope)
+        .chain(waiting)
+        .map(|patterns| Scope::parse(patterns))
+        .collect();
+    let scopes = match scopes {
+        Ok(scopes) => scopes,
         Err(error) => {
             return No::new(
                 Gate::Scope,
@@ -82,7 +87,7 @@ pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
     };
     for target in &mutated {
         for place in case.places(target) {
-            if let Some(why) = refused(case, &scope, place) {
+            if let Some(why) = refused(case, &scopes, place) {
                 let shown = place.shown();
                 let reason = format!(
                     "Scope Violation: {} is not authorized to edit {shown}. \
@@ -104,22 +109,30 @@ pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
     ))
 }
 
-fn refused(case: &Case<'_>, scope: &crate::scope::Scope, place: &Place) -> Option<String> {
+fn refused(case: &Case<'_>, scopes: &[Scope], place: &Place) -> Option<String> {
     let Place::Inside { path } = place else {
         return Some("it lies outside the workspace".to_owned());
     };
     if let Some(line) = case.books.ignored(path, case.facts.case) {
         return Some(format!("protected by the ignore file: `{line}`"));
     }
-    if let Some(denied) = case.books.law.protected(path, case.folds_case()) {
+    if let Some(denied) = case.books.law.protected(path, case.facts.case) {
         let why = denied.reason.unwrap_or("protected by the policy");
         return Some(format!("{why}: `{}`", denied.entry));
     }
-    match scope.owns(path, case.facts.case) {
-        Owned::Yes(_) => None,
-        Owned::Excluded(pattern) => Some(format!("excluded by `{}`", pattern.as_str())),
-        Owned::No => Some("no pattern of its scope covers it".to_owned()),
-    }
+    let path = Subject::new(path, case.facts.case);
+    scopes.iter().enumerate().find_map(|(index, scope)| {
+        let whose = if index == 0 {
+            "its scope"
+        } else {
+            "its scope in the tree, which waits for a person,"
+        };
+        match scope.owns_subject(&path) {
+            Owned::Yes(_) => None,
+            Owned::Excluded(pattern) => Some(format!("excluded by `{}`", pattern.as_str())),
+            Owned::No => Some(format!("no pattern of {whose} covers it")),
+        }
+    })
 }
 
 fn counted(count: usize, noun: &str) -> String {

@@ -104,13 +104,19 @@ fn any_call() -> impl Strategy<Value = Call> {
         1 => Just(Origin::Client { client: "claude-code".to_owned() }),
     ];
     let arguments = prop::collection::vec((key(), any_json()), 0..5);
-    (tool_name(), origin, arguments).prop_map(|(tool, origin, entries)| {
+    let any = (tool_name(), origin, arguments).prop_map(|(tool, origin, entries)| {
         let arguments: Map<String, Value> = entries.into_iter().collect();
         Call {
             origin,
             ..call(&tool, Value::Object(arguments))
         }
-    })
+    });
+    // Arguments at random seldom fit a schema, so that later checks would hardly be reached.
+    let write = path_text().prop_map(|path| {
+        let arguments = serde_json::json!({"path": path, "content": "x"});
+        call("write_to_file", with_metadata(arguments))
+    });
+    prop_oneof![3 => any, 1 => write]
 }
 
 fn any_state() -> impl Strategy<Value = State> {

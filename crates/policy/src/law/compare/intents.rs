@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tagout_vocab::{Budget, Intent, IntentId, Timestamp};
 
 use super::{Change, ChangeKind, Changes};
-use crate::law::pattern::PathGlob;
+use crate::scope::Pattern;
 
 /// Compares two states of the intents. The first of two with one id counts.
 pub fn compare_intents(old: &[Intent], new: &[Intent]) -> Vec<Change> {
@@ -92,14 +92,12 @@ fn budgets(old: &Budget, new: &Budget) -> [(&'static str, Option<u64>, Option<u6
 fn scope(old: &Intent, new: &Intent, changes: &mut Changes) {
     let id = &new.id;
     let covered = |pattern: &str| {
-        let Ok(inner) = PathGlob::parse(pattern) else {
+        let Ok(inner) = Pattern::parse(pattern) else {
             return false;
         };
-        let mut owned = old
-            .owned_scope
-            .iter()
-            .filter_map(|text| PathGlob::parse(text).ok());
-        owned.any(|outer| outer.covers(&inner))
+        let owned = old.owned_scope.iter();
+        let mut owned = owned.filter_map(|text| Pattern::parse(text).ok());
+        owned.any(|outer| !outer.excludes() && outer.covers(&inner))
     };
     for pattern in new
         .owned_scope
@@ -146,6 +144,19 @@ pub fn effective_intents(accepted: &[Intent], proposed: &[Intent]) -> Vec<Standi
         .into_iter()
         .filter_map(|(id, intent)| Some(narrowed(intent, proposed.get(id)?)))
         .collect()
+}
+
+/// The accepted intents that the tree removes, closes or lets expire sooner.
+pub fn withdrawn_intents(accepted: &[Intent], proposed: &[Intent]) -> Vec<Intent> {
+    let proposed = by_id(proposed);
+    let expiry = |intent: &Intent| intent.expires_at.map_or(i64::MAX, Timestamp::as_millis);
+    let is_withdrawn = |intent: &&Intent| {
+        let still = proposed.get(&intent.id);
+        let holds = |now: &&Intent| now.status.is_open() && expiry(now) >= expiry(intent);
+        intent.status.is_open() && !still.is_some_and(holds)
+    };
+    let accepted = by_id(accepted).into_values();
+    accepted.filter(is_withdrawn).cloned().collect()
 }
 
 fn narrowed(accepted: &Intent, proposed: &Intent) -> StandingIntent {

@@ -88,11 +88,7 @@ fn scales(old: &Layer, new: &Layer, changes: &mut Changes) {
     changes.strictness(&overlap(old), &overlap(new), || {
         "what happens when intents overlap".to_owned()
     });
-    let failure = |layer: &Layer| match layer.on_command_failure {
-        Some(OnFailure::Keep) => 0,
-        None => 1,
-        Some(OnFailure::RollBack) => 2,
-    };
+    let failure = |layer: &Layer| layer.on_command_failure.unwrap_or(OnFailure::Keep);
     changes.strictness(&failure(old), &failure(new), || {
         "what becomes of the changes of a failed command".to_owned()
     });

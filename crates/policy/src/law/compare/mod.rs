@@ -6,7 +6,7 @@ mod intents;
 mod layers;
 
 pub use ignore::compare_ignore;
-pub use intents::{StandingIntent, compare_intents, effective_intents};
+pub use intents::{StandingIntent, compare_intents, effective_intents, withdrawn_intents};
 pub use layers::compare_layers;
 
 use serde::{Deserialize, Serialize};

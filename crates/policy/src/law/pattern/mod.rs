@@ -1,16 +1,19 @@
 //! Patterns that a policy file may hold: names, paths and command lines, each bounded in time.
+//!
+//! Paths are written as in the scopes of intents: one pattern language for all of the files.
 
 mod command;
 mod name;
-mod path;
 mod regex;
 
 pub use command::{CommandLine, CommandPattern};
 pub use name::NameGlob;
-pub use path::PathGlob;
 pub use regex::Regex;
 
 use thiserror::Error;
+
+use crate::capability::UnknownCapability;
+use crate::scope::{self, Pattern};
 
 /// Why a text is not a pattern.
 #[derive(Clone, Debug, Eq, PartialEq, Error)]
@@ -27,12 +30,12 @@ pub enum PatternError {
     /// It holds a control character.
     #[error("the pattern holds a control character")]
     Control,
-    /// It climbs, or could.
-    #[error("the pattern holds `..`; write it from the workspace's root")]
-    Climbs,
-    /// It uses a backslash, which separates folders on some systems and escapes on others.
-    #[error("the pattern holds a backslash; write `/` between folders")]
-    Backslash,
+    /// Not a path pattern.
+    #[error(transparent)]
+    Path(#[from] scope::PatternError),
+    /// Not a capability.
+    #[error(transparent)]
+    Capability(#[from] UnknownCapability),
     /// An exclusion where there is nothing to exclude from.
     #[error("the pattern starts with `!`; only a scope can exclude")]
     Exclusion,
@@ -86,7 +89,16 @@ impl Hit {
     }
 }
 
-/// Checks what every pattern has in common.
+/// The path pattern of a text. There is nothing to exclude from outside of a scope.
+pub fn path(text: &str) -> Result<Pattern, PatternError> {
+    let pattern = Pattern::parse(text)?;
+    if pattern.excludes() {
+        return Err(PatternError::Exclusion);
+    }
+    Ok(pattern)
+}
+
+/// Checks what names and command lines have in common.
 fn check_text(text: &str, max: usize) -> Result<(), PatternError> {
     if text.trim().is_empty() {
         return Err(PatternError::Empty);
@@ -102,7 +114,7 @@ fn check_text(text: &str, max: usize) -> Result<(), PatternError> {
 
 /// Matches `*` (any run) and `?` (any one character) without recursion, in time bounded by the
 /// product of the lengths.
-fn wildcard(pattern: &str, text: &str, fold: bool) -> bool {
+fn wildcard(pattern: &str, text: &str) -> bool {
     let mut pattern_rest = pattern.chars();
     let mut text_rest = text.chars();
     // Where to go on when the text after the last `*` does not fit.
@@ -115,7 +127,7 @@ fn wildcard(pattern: &str, text: &str, fold: bool) -> bool {
                 retry = Some((ahead.clone(), text_rest.clone()));
                 pattern_rest = ahead;
             }
-            (Some(wanted), Some(found)) if wanted == '?' || same(wanted, found, fold) => {
+            (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {
                 pattern_rest = ahead;
                 text_rest.next();
             }
@@ -131,10 +143,6 @@ fn wildcard(pattern: &str, text: &str, fold: bool) -> bool {
             },
         }
     }
-}
-
-fn same(one: char, other: char, fold: bool) -> bool {
-    one == other || (fold && one.to_lowercase().eq(other.to_lowercase()))
 }
 
 #[cfg(test)]

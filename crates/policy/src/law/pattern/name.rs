@@ -35,11 +35,17 @@ impl NameGlob {
         !self.0.contains(['*', '?'])
     }
 
+    /// Whether every name that `other` means is meant by this one too, as far as the texts show.
+    pub fn covers(&self, other: &Self) -> bool {
+        // Only a run of any length surely takes in the other's wildcards.
+        self == other || (!self.0.contains('?') && self.matches(&other.0))
+    }
+
     /// Whether the name is meant. Names are compared as they are written: no case, no blanks.
     pub fn matches(&self, name: &str) -> bool {
         if self.is_exact() {
             return self.0 == name;
         }
-        wildcard(&self.0, name, false)
+        wildcard(&self.0, name)
     }
 }

@@ -6,14 +6,14 @@ use tagout_vocab::SideEffectLevel;
 
 use super::context::Context;
 use super::{commands, mcp, rules};
-use crate::capability::Allowance;
+use crate::capability::{Allowance, Capability};
+use crate::catalogue::{Tool, read_tool};
 use crate::law::arguments::{ArgumentConstraint, ValuePattern};
-use crate::law::pattern::{NameGlob, PathGlob, PatternError};
+use crate::law::pattern::{self, NameGlob, PatternError};
 use crate::law::{
     ExtraRoot, Isolation, Layer, Limits, Network, OnFailure, Overlap, Profile, ProtectedPath,
-    Publish, Restriction, RootAccess, declare,
+    Publish, Restriction, RootAccess,
 };
-use crate::problem::suggestion;
 use crate::yaml::{Fields, Node};
 
 const KEYS: [&str; 19] = [
@@ -39,37 +39,6 @@ const KEYS: [&str; 19] = [
 ];
 const SHELL_KEY: &str = "offer_shell_before_handshake";
 
-/// RFC-0003's tree, inner nodes included: a name stands for all beneath it.
-const CAPABILITIES: [&str; 27] = [
-    "filesystem",
-    "filesystem.read",
-    "filesystem.write",
-    "filesystem.delete",
-    "filesystem.execute",
-    "network",
-    "network.http",
-    "network.https",
-    "network.tcp",
-    "network.udp",
-    "process",
-    "process.spawn",
-    "process.kill",
-    "process.signal",
-    "system",
-    "system.env",
-    "system.time",
-    "system.info",
-    "state",
-    "state.read",
-    "state.write",
-    "state.delete",
-    "admin",
-    "admin.capability",
-    "admin.capability.grant",
-    "admin.capability.revoke",
-    "admin.tool.install",
-];
-
 pub(super) fn read(root: &Node, layer: &mut Layer, context: &mut Context) {
     let known: Vec<&str> = KEYS.into_iter().chain([SHELL_KEY]).collect();
     let Some(fields) = context.section(root, "the policy", &known) else {
@@ -78,7 +47,7 @@ pub(super) fn read(root: &Node, layer: &mut Layer, context: &mut Context) {
     version(&fields, context);
     layer.profile = profile(&fields, context);
     layer.tools = restriction(&fields, "tools", context, NameGlob::parse);
-    layer.capabilities = capabilities(&fields, context);
+    layer.capabilities = restriction(&fields, "capabilities", context, capability);
     let levels = SideEffectLevel::ALL.map(|level| (level.as_str(), level));
     layer.ceiling = fields.word("ceiling", &levels, &mut context.problems);
     layer.roots = roots(&fields, context);
@@ -87,9 +56,7 @@ pub(super) fn read(root: &Node, layer: &mut Layer, context: &mut Context) {
     layer.mcp = mcp::read(&fields, context);
     layer.commands = commands::read(&fields, context);
     layer.protect = protect(&fields, context);
-    layer.declare = fields.get("declare").map_or_else(Vec::new, |node| {
-        declare::read_declared(node, &mut context.problems)
-    });
+    layer.declare = declared(&fields, context);
     layer.limits = limits(&fields, context);
     layer.overlap = overlap(&fields, context);
     user_only(&fields, layer, context);
@@ -146,21 +113,30 @@ fn restriction(
     restriction
 }
 
-fn capabilities(fields: &Fields<'_>, context: &mut Context) -> Restriction {
-    let restriction = restriction(fields, "capabilities", context, NameGlob::parse);
-    let section = fields.get("capabilities");
-    for list in ["allow", "deny"] {
-        let items = section.and_then(|node| node.get(list)?.as_list());
-        for item in items.unwrap_or_default() {
-            let name = item.as_text().unwrap_or_default();
-            if !name.is_empty() && !CAPABILITIES.contains(&name) {
-                let message = format!("no capability is called `{name}`");
-                let hint = suggestion(name, CAPABILITIES);
-                context.problems.add_with(item.at(), message, hint);
-            }
+/// A leaf of the tree, or a branch that stands for all beneath it.
+fn capability(text: &str) -> Result<NameGlob, PatternError> {
+    Capability::expand(text)?;
+    NameGlob::parse(text)
+}
+
+/// Tools in the catalogue's own form. A role is the catalogue's alone to give.
+fn declared(fields: &Fields<'_>, context: &mut Context) -> Vec<Tool> {
+    let mut tools: Vec<Tool> = Vec::new();
+    for item in context.list(fields, "declare") {
+        let Some(tool) = read_tool(item, &mut context.problems) else {
+            continue;
+        };
+        if let Some(role) = item.get("role") {
+            let message = "a policy can't give a tool a role";
+            context.problems.add(role.at(), message);
         }
+        if tools.iter().any(|known| known.name == tool.name) {
+            let message = format!("the tool `{}` is declared twice", tool.name);
+            context.problems.add(item.at(), message);
+        }
+        tools.push(tool);
     }
-    restriction
+    tools
 }
 
 fn roots(fields: &Fields<'_>, context: &mut Context) -> Vec<ExtraRoot> {
@@ -231,7 +207,7 @@ fn argument(item: &Node, context: &mut Context) -> Option<ArgumentConstraint> {
     let tool = context.pattern(tool_node, "tool", |_| NameGlob::parse(tool))?;
     let mut any_of: Vec<ValuePattern> = Vec::new();
     let paths = context.one_or_many(&section, "path");
-    let path = |text: &str| PathGlob::parse(text).map(ValuePattern::Path);
+    let path = |text: &str| pattern::path(text).map(ValuePattern::Path);
     any_of.extend(context.patterns::<_, Vec<_>>(paths, "path", path));
     let exact = context.one_or_many(&section, "exact");
     let exact_text = |text: &str| Ok(ValuePattern::Exact(text.to_owned()));
@@ -278,7 +254,7 @@ fn protect(fields: &Fields<'_>, context: &mut Context) -> Vec<ProtectedPath> {
 
 fn protected(item: &Node, context: &mut Context) -> Option<ProtectedPath> {
     if item.as_map().is_none() {
-        let pattern = context.pattern(item, "protect", PathGlob::parse)?;
+        let pattern = context.pattern(item, "protect", pattern::path)?;
         return Some(ProtectedPath {
             pattern,
             reason: None,
@@ -286,7 +262,7 @@ fn protected(item: &Node, context: &mut Context) -> Option<ProtectedPath> {
     }
     let section = context.section(item, "a protected path", &["path", "reason"])?;
     context.required(&section, "path")?;
-    let pattern = context.pattern(section.get("path")?, "path", PathGlob::parse)?;
+    let pattern = context.pattern(section.get("path")?, "path", pattern::path)?;
     let reason = reason(&section, context);
     Some(ProtectedPath { pattern, reason })
 }

@@ -7,9 +7,10 @@ use tagout_vocab::{Class, SideEffectLevel, ToolKind, WorkspacePath};
 
 use super::canonical::reason;
 use super::context::Context;
-use crate::law::pattern::{CommandLine, CommandPattern, NameGlob, PathGlob, Regex};
+use crate::law::pattern::{self, CommandLine, CommandPattern, NameGlob, Regex};
 use crate::law::rules::{Action, Fact, Match, PathFact, Rule, Subject};
 use crate::problem::suggestion;
+use crate::scope::CaseRule;
 use crate::yaml::{Fields, Node};
 
 const MATCH_KEYS: [&str; 9] = [
@@ -83,7 +84,7 @@ fn matching(node: &Node, action: Action, context: &mut Context) -> Option<Match>
     let (tool, server) = (names("tool"), names("server"));
     let (mcp_tool, intent) = (names("mcp_tool"), names("intent"));
     let paths = context.one_or_many(&section, "path");
-    let path = context.patterns(paths, "path", PathGlob::parse);
+    let path = context.patterns(paths, "path", pattern::path);
     let matches = Match {
         tool,
         kind: words(&section, "kind", &kinds(), context),
@@ -217,7 +218,7 @@ fn applies(item: &Node, rule: &Rule, context: &mut Context) -> Option<bool> {
         server,
         mcp_tool,
         intent,
-        fold_case: false,
+        case: CaseRule::Sensitive,
     };
     Some(rule.applies(&subject))
 }

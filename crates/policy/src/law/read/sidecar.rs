@@ -1,8 +1,9 @@
 //! `constraints.sidecar.yaml`: tools that are blocked and files that nobody may change.
 
 use super::context::Context;
-use crate::law::pattern::{NameGlob, PathGlob};
+use crate::law::pattern::{self, NameGlob};
 use crate::law::{Layer, ProtectedPath};
+use crate::scope::Pattern;
 use crate::yaml::{Fields, Node};
 
 pub(super) fn read(root: &Node, layer: &mut Layer, context: &mut Context) {
@@ -57,7 +58,7 @@ fn deny(item: &Node, layer: &mut Layer, context: &mut Context) {
         context.problems.add(item.at(), "`path_glob` is missing");
         return;
     };
-    let Some(pattern) = context.pattern(node, "path_glob", PathGlob::parse) else {
+    let Some(pattern) = context.pattern(node, "path_glob", pattern::path) else {
         return;
     };
     let reason = super::canonical::reason(&section, context);
@@ -67,8 +68,8 @@ fn deny(item: &Node, layer: &mut Layer, context: &mut Context) {
     let deeper = deeper
         .iter()
         .filter(|_| !name.contains('/'))
-        .filter_map(|text| PathGlob::parse(text).ok());
-    let patterns: Vec<PathGlob> = deeper.chain([pattern.clone()]).collect();
+        .filter_map(|text| pattern::path(text).ok());
+    let patterns: Vec<Pattern> = deeper.chain([pattern.clone()]).collect();
     layer
         .protect
         .extend(patterns.into_iter().map(|pattern| ProtectedPath {

@@ -3,6 +3,7 @@
 use tagout_vocab::{Class, SideEffectLevel, ToolKind, WorkspacePath};
 
 use crate::law::pattern::CommandLine;
+use crate::scope::CaseRule;
 
 /// Something about a call: there, not there, or not to be told.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -97,8 +98,8 @@ pub struct RuleInput<'a> {
     pub mcp_tool: Fact<&'a str>,
     /// The active intent.
     pub intent: Fact<&'a str>,
-    /// Whether the file system ignores case.
-    pub fold_case: bool,
+    /// How the file system compares names.
+    pub case: CaseRule,
     /// What a profile looks at.
     pub traits: Traits,
 }
@@ -116,7 +117,7 @@ impl<'a> RuleInput<'a> {
             server: Fact::Absent,
             mcp_tool: Fact::Absent,
             intent: Fact::Absent,
-            fold_case: false,
+            case: CaseRule::Sensitive,
             traits: Traits::default(),
         }
     }
@@ -141,7 +142,7 @@ impl<'a> RuleInput<'a> {
             server: self.server,
             mcp_tool: self.mcp_tool,
             intent: self.intent,
-            fold_case: self.fold_case,
+            case: self.case,
         }
     }
 }
@@ -167,6 +168,6 @@ pub struct Subject<'a> {
     pub mcp_tool: Fact<&'a str>,
     /// The active intent.
     pub intent: Fact<&'a str>,
-    /// Whether the file system ignores case.
-    pub fold_case: bool,
+    /// How the file system compares names.
+    pub case: CaseRule,
 }

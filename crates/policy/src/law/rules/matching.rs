@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use tagout_vocab::{Class, SideEffectLevel, ToolKind};
 
 use super::{Action, Fact, PathFact, Subject};
-use crate::law::pattern::{CommandPattern, Hit, NameGlob, PathGlob};
+use crate::law::pattern::{CommandPattern, Hit, NameGlob};
+use crate::scope::{self, Pattern};
 
 /// What a rule matches. A field without values says nothing; at least one field says something.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Ord, PartialOrd, Serialize, Deserialize)]
@@ -20,7 +21,7 @@ pub struct Match {
     /// The class of the call.
     pub class: BTreeSet<Class>,
     /// Paths of the workspace.
-    pub path: BTreeSet<PathGlob>,
+    pub path: BTreeSet<Pattern>,
     /// Command lines, sorted.
     pub command: Vec<CommandPattern>,
     /// MCP servers.
@@ -72,11 +73,15 @@ impl Match {
             return Hit::Unclear;
         };
         let hits = paths.iter().map(|path| match path {
-            PathFact::Inside(path) => Hit::of(
-                self.path
-                    .iter()
-                    .any(|pattern| pattern.matches(path.as_str(), subject.fold_case)),
-            ),
+            PathFact::Inside(path) => {
+                let path = scope::Subject::new(path, subject.case);
+                Hit::of(match action {
+                    Action::Allow => self.path.iter().any(|one| one.grants_subject(&path)),
+                    Action::Ask | Action::Deny => {
+                        self.path.iter().any(|one| one.denies_subject(&path))
+                    }
+                })
+            }
             PathFact::Elsewhere => Hit::No,
             PathFact::Unknown => Hit::Unclear,
         });

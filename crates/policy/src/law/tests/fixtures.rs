@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::law::pattern::CommandLine;
 use crate::law::{Form, Law, Layer, Reading, Source, read};
+use crate::scope::CaseRule;
 use crate::yaml::{self, Node, Value};
 
 fn folder(name: &str) -> PathBuf {
@@ -228,7 +229,7 @@ fn the_sidecar_denies_tools_and_protects_paths() {
     assert!(law.tool_denied(&["read_file"]).is_none());
     let protected = |path: &str| {
         let path = tagout_vocab::WorkspacePath::new(path).unwrap();
-        law.protected(&path, false).is_some()
+        law.protected(&path, CaseRule::Sensitive).is_some()
     };
     assert!(
         protected(".orchestration/x/y") && protected("Cargo.lock") && protected("a/b/yarn.lock")

@@ -11,6 +11,7 @@ use crate::law::rules::{Fact, PathFact, RuleInput, Traits};
 use crate::law::{
     Action, Isolation, Law, Layer, Network, OnFailure, Overlap, Profile, Source, approval, read,
 };
+use crate::scope::CaseRule;
 
 /// The keys that a repository may set, each with some values; the first says nothing.
 const KEYS: &[&[&str]] = &[
@@ -174,7 +175,9 @@ fn tools_and_paths(law: &Law, ask: &mut impl FnMut(String, u64)) {
             json!({"path": "src/y"}),
         ] {
             let map: &Map<_, _> = arguments.as_object().unwrap();
-            let passes = law.argument_refused(&[tool], map, false).is_none();
+            let passes = law
+                .argument_refused(&[tool], map, CaseRule::Sensitive)
+                .is_none();
             ask(format!("argument {tool} {arguments}"), passes.into());
         }
     }
@@ -193,7 +196,7 @@ fn tools_and_paths(law: &Law, ask: &mut impl FnMut(String, u64)) {
         let place = WorkspacePath::new(path).unwrap();
         ask(
             format!("path {path}"),
-            law.protected(&place, false).is_none().into(),
+            law.protected(&place, CaseRule::Sensitive).is_none().into(),
         );
     }
 }
@@ -336,6 +339,37 @@ proptest! {
         prop_assert_eq!(wider(&now, &after), Vec::<String>::new());
         let gone = accepted.with_proposal(vec![]);
         prop_assert_eq!(wider(&gone, &accepted), Vec::<String>::new());
+    }
+
+    /// A5 A session within a session has never more than the one around it, nor than it asked for.
+    #[test]
+    fn a_narrowed_law_never_widens(
+        user in proptest::option::of(policy(true)),
+        (accepted, asked) in pair(false),
+    ) {
+        let law = assemble(user.as_deref(), &accepted);
+        let asked = super::repository(&asked);
+        match law.narrowed(asked.clone()) {
+            Ok(narrowed) => {
+                prop_assert_eq!(wider(&narrowed, &law), Vec::<String>::new());
+                let again = narrowed.narrowed(asked).unwrap();
+                prop_assert_eq!(reach(&again), reach(&narrowed));
+            }
+            Err(excess) => {
+                prop_assert!(!excess.is_empty());
+                prop_assert!(excess.iter().all(|change| change.kind == ChangeKind::Widens));
+            }
+        }
+    }
+
+    /// A5 Layers may come in any order: what they let through together is the same.
+    #[test]
+    fn the_order_of_layers_does_not_matter(one in policy(false), other in policy(false)) {
+        let (one, other) = (super::repository(&one), super::repository(&other));
+        let law = |layers| Law::assemble(Layer::built_in(), None, layers).unwrap();
+        let (there, back) = (law(vec![one.clone(), other.clone()]), law(vec![other, one.clone()]));
+        prop_assert_eq!(reach(&there), reach(&back));
+        prop_assert_eq!(reach(&law(vec![one.clone(), one.clone()])), reach(&law(vec![one])));
     }
 
     /// A change that is said to widen nothing widens nothing.

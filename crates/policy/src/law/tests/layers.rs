@@ -7,6 +7,7 @@ use super::{repository, user};
 use crate::law::{
     Isolation, Law, Layer, Network, OnFailure, Overlap, Profile, Publish, RootAccess,
 };
+use crate::scope::CaseRule;
 
 fn law(user_text: Option<&str>, repository_text: Option<&str>) -> Law {
     let user = user_text.map(user);
@@ -24,7 +25,7 @@ fn without_files_the_built_in_layer_holds() {
     assert_eq!(law.isolation(), Isolation::Full);
     assert_eq!(law.overlap(), Overlap::Deny);
     assert_eq!(law.publish(), Publish::AtOnce);
-    assert_eq!(law.on_command_failure(), OnFailure::RollBack);
+    assert_eq!(law.on_command_failure(), OnFailure::Keep);
     assert!(!law.offers_shell_before_handshake());
     assert!(law.tool_denied(&["anything"]).is_none());
 }
@@ -168,7 +169,8 @@ fn argument_constraints_refuse_what_they_cannot_read() {
     );
     let passes = |tool: &str, arguments: serde_json::Value| {
         let arguments: Map<_, _> = arguments.as_object().unwrap().clone();
-        law.argument_refused(&[tool], &arguments, false).is_none()
+        law.argument_refused(&[tool], &arguments, CaseRule::Sensitive)
+            .is_none()
     };
     assert!(passes("write_file", json!({"path": "src/a/b.rs"})));
     assert!(passes("write_file", json!({"path": "./src//a.rs"})));
@@ -271,10 +273,114 @@ fn a_proposal_narrows_at_once_and_grants_nothing() {
 
 #[test]
 fn a_withdrawn_declaration_still_narrows_but_makes_nothing_known() {
-    let accepted = law(None, Some("declare: [{name: t, level: network}]"));
+    let accepted = law(
+        None,
+        Some("declare: [{name: t, about: t, class: DESTRUCTIVE, kind: other, level: network}]"),
+    );
     assert!(!accepted.declared()[0].withdrawn);
-    let proposed = accepted.with_proposal(vec![repository("declare: [{name: u, level: none}]")]);
+    let proposed = accepted.with_proposal(vec![repository(
+        "declare: [{name: u, about: u, class: DESTRUCTIVE, kind: other, level: network}]",
+    )]);
     let declared = proposed.declared();
     assert_eq!(declared.len(), 1);
     assert!(declared[0].withdrawn && declared[0].tool.name == "t");
+}
+
+/// A5 Asking for more is an error that names what is too much; asking for less is given.
+#[test]
+fn a_session_within_a_session_gets_what_is_there() {
+    let outer = law(
+        Some("limits: {calls: 5}"),
+        Some(
+            "tools: {allow: [read_file, 'search_*']}\ncapabilities: {allow: [filesystem]}\n\
+             ceiling: workspace_write\nroots: [{name: r, path: /r, access: write}]",
+        ),
+    );
+    for (asked, excess) in [
+        (
+            "tools: {allow: [write_file]}",
+            "asks for the tool `write_file`",
+        ),
+        ("tools: {allow: ['*']}", "asks for the tool `*`"),
+        (
+            "tools: {allow: ['search?*']}",
+            "asks for the tool `search?*`",
+        ),
+        (
+            "capabilities: {allow: [network.tcp]}",
+            "asks for the capability `network.tcp`",
+        ),
+        (
+            "ceiling: network",
+            "asks for the ceiling `network`, above `workspace_write`",
+        ),
+        ("limits: {calls: 6}", "asks for a higher `calls`"),
+        ("roots: [{name: s, path: /s}]", "adds the root `s`"),
+        ("roots: [{name: r, path: /r}]", ""),
+        (
+            "tools: {allow: [read_file, 'search_f*']}\nlimits: {calls: 4}",
+            "",
+        ),
+        (
+            "intents: {overlap: ask}",
+            "what happens when intents overlap",
+        ),
+    ] {
+        let found = outer.narrowed(repository(asked)).map_err(|excess| {
+            let what: Vec<String> = excess.into_iter().map(|change| change.what).collect();
+            what.join("; ")
+        });
+        assert_eq!(found.err().unwrap_or_default(), excess, "{asked}");
+    }
+}
+
+/// A5 Two lists that share nothing leave nothing, never everything.
+#[test]
+fn disjoint_lists_leave_nothing() {
+    let both = law(
+        Some("tools: {allow: [a]}\ncapabilities: {allow: [network]}"),
+        Some("tools: {allow: [b]}\ncapabilities: {allow: [filesystem]}"),
+    );
+    for name in ["a", "b", "c", "*", ""] {
+        assert!(both.tool_denied(&[name]).is_some(), "`{name}`");
+    }
+    for name in ["network.tcp", "filesystem.read", "network", "state.read"] {
+        assert!(both.capability_denied(name).is_some(), "`{name}`");
+    }
+}
+
+/// A5 `src/*` does not accept `src/../x`, however it is spelled.
+#[test]
+fn constrained_values_are_paths() {
+    let law = law(
+        None,
+        Some("arguments: [{tool: edit, key: path, path: 'src/*'}]"),
+    );
+    let passes = |path: &str| {
+        let arguments = json!({ "path": path });
+        law.argument_refused(
+            &["edit"],
+            arguments.as_object().unwrap(),
+            CaseRule::Sensitive,
+        )
+        .is_none()
+    };
+    for good in ["src/a", "./src//a"] {
+        assert!(passes(good), "`{good}`");
+    }
+    for bad in [
+        "src/../x",
+        "src/..",
+        "src/a/../../x",
+        "src/a/b",
+        "srcx/a",
+        "",
+        "SRC/a",
+        "/etc/src/a",
+        "src\\..\\x",
+        "https://src/a",
+        "../ws/src/a",
+    ] {
+        assert!(!passes(bad), "`{bad}`");
+    }
 }
