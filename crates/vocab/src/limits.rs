@@ -48,3 +48,21 @@ pub const DELEGATION_DEPTH_MAX: usize = 3;
 
 /// H17: the same call this many times in a row is refused.
 pub const REPEAT_LIMIT_DEFAULT: u32 = 12;
+
+/// Bytes of a command line that is looked into at all; a longer one is destructive.
+pub const COMMAND_BYTES_MAX: usize = 32 * 1024;
+
+/// Nesting of a command line: lists, substitutions, wrappers and shells in shells together.
+pub const COMMAND_DEPTH_MAX: usize = 64;
+
+/// Simple commands in one line. Beyond it the rest is not looked at, and the line is destructive.
+pub const COMMAND_PARTS_MAX: usize = 1_000;
+
+/// Words that one word may become by brace expansion.
+pub const COMMAND_BRACES_MAX: usize = 256;
+
+/// Steps that the analysis of one line may take: what stops loops in loops in loops.
+pub const COMMAND_STEPS_MAX: usize = 20_000;
+
+/// Variables whose values are followed through one line.
+pub const COMMAND_VARIABLES_MAX: usize = 64;

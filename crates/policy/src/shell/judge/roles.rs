@@ -1,0 +1,117 @@
+//! What a value or an operand does in its role.
+
+use super::{Findings, has_word};
+use crate::shell::arg::{Arg, Value};
+use crate::shell::knowledge::{Entry, Role, listed};
+use crate::shell::script::{Scripted, awk, sed};
+use crate::shell::walk::{State, Walker};
+
+impl Walker<'_> {
+    pub(super) fn role(
+        &mut self,
+        role: Role,
+        arg: &Arg,
+        entry: &Entry,
+        state: &mut State,
+        findings: &mut Findings,
+    ) {
+        let stream = entry.dash && arg.exact.as_deref() == Some("-");
+        match role {
+            Role::Ok | Role::Until | Role::Assign | Role::Command => {}
+            Role::Read if stream => {}
+            Role::Read => self.read_path(arg, state, findings),
+            Role::Write if stream => {}
+            Role::Write => self.write_path(arg, state, findings),
+            Role::Delete => self.delete_path(arg, state, findings),
+            Role::Change => findings.change(&format!("`{}` makes it change something", arg.shown)),
+            Role::Exec => findings.exec(&format!("it runs `{}`", arg.shown)),
+            Role::Host => findings.network(host(arg)),
+            Role::Shell => self.shell_text(arg, state, findings),
+            Role::Sed => self.scripted(arg, sed::read, state, findings),
+            Role::Awk => self.scripted(arg, awk::read, state, findings),
+            Role::Folder => state.folder = self.joined(arg, state),
+            Role::Name => self.name(arg, state, findings),
+            Role::Listed => {
+                if !arg.exact.as_deref().is_some_and(|word| has_word(&entry.listed, word)) {
+                    findings.unknown(format!("`{}` is not known to be harmless", arg.shown));
+                }
+            }
+            Role::Push => {
+                findings.push = true;
+                if arg.head.starts_with('+') {
+                    findings.catastrophe("it overwrites published history".to_owned());
+                }
+            }
+            Role::Unknown => {
+                findings.unknown(format!("`{}` is not known to be harmless", arg.shown));
+            }
+        }
+    }
+
+    fn shell_text(&mut self, arg: &Arg, state: &State, findings: &mut Findings) {
+        match arg.text() {
+            Some("" | "-") => {}
+            Some(text) => {
+                let mut inside = State::default();
+                inside.folder.clone_from(&state.folder);
+                inside.exported.clone_from(&state.exported);
+                self.script(text, &mut inside, findings);
+            }
+            None => findings.exec("it runs text that is known only when it runs"),
+        }
+    }
+
+    fn scripted(
+        &mut self,
+        arg: &Arg,
+        read: fn(&str) -> Scripted,
+        state: &State,
+        findings: &mut Findings,
+    ) {
+        let Some(text) = arg.text() else {
+            findings.unknown("a script in it is known only when it runs");
+            return;
+        };
+        match read(text) {
+            Scripted::Harmless => {}
+            Scripted::Reads(paths) => {
+                for path in paths {
+                    self.read_path(&Arg::of(&path), state, findings);
+                }
+            }
+            Scripted::Writes(path) => self.write_path(&Arg::of(&path), state, findings),
+            Scripted::Runs => findings.exec("a script in it runs commands"),
+            Scripted::Unknown(what) => findings.unknown(format!("a script in it: {what}")),
+        }
+    }
+
+    /// A variable that the command sets to something that is not known.
+    fn name(&mut self, arg: &Arg, state: &mut State, findings: &mut Findings) {
+        let plain = |name: &&str| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        };
+        let Some(name) = arg.exact.as_deref().filter(plain) else {
+            findings.unknown(format!("`{}` is not a plain name of a variable", arg.shown));
+            return;
+        };
+        let lists = &self.context.knowledge.lists;
+        let exported = self.context.exported.iter().any(|known| known == name);
+        if exported || listed(&lists.influential, name) {
+            findings.unknown(format!("it sets `{name}`, which changes what programs do"));
+        }
+        self.log.push((name.to_owned(), false));
+        state.set(name.to_owned(), Value::Unknown);
+    }
+}
+
+/// The host of an address, where it can be seen.
+fn host(arg: &Arg) -> Option<String> {
+    let text = arg.exact.as_deref()?;
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = host.split(':').next()?;
+    let plain = !host.is_empty()
+        && host.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-');
+    plain.then(|| host.to_owned())
+}
