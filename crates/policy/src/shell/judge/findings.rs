@@ -54,6 +54,16 @@ impl Findings {
         self.catastrophic.get_or_insert(reason);
     }
 
+    /// Adds the doubts of another reading.
+    pub(in crate::shell) fn take(&mut self, other: Self) {
+        if let Some(reason) = other.unknown {
+            self.unknown(reason);
+        }
+        if let Some(reason) = other.exec {
+            self.exec(&reason);
+        }
+    }
+
     /// What a program does however it is called.
     pub(in crate::shell) fn verdict(&mut self, verdict: Verdict, why: &str) {
         let or = |other: &str| if why.is_empty() { other.to_owned() } else { why.to_owned() };
@@ -69,7 +79,7 @@ impl Findings {
     /// What an option without a value does.
     pub(in crate::shell) fn flag(&mut self, role: Role, name: &str) {
         match role {
-            Role::Ok | Role::Read | Role::Folder | Role::Listed => {}
+            Role::Ok | Role::Read | Role::Folder | Role::Listed | Role::Format | Role::Setting | Role::Until => {}
             Role::Write | Role::Delete | Role::Change => {
                 self.change(&format!("the option `{name}` makes it write"));
             }
@@ -77,8 +87,8 @@ impl Findings {
             | Role::Shell
             | Role::Sed
             | Role::Awk
+            | Role::Joined
             | Role::Command => self.exec(&format!("the option `{name}` makes it run a program")),
-            Role::Until => {}
             Role::Host => self.network(None),
             Role::Push => self.push = true,
             Role::Assign | Role::Name | Role::Unknown => {

@@ -10,7 +10,7 @@ mod roles;
 pub(super) use findings::Findings;
 
 use super::arg::Arg;
-use super::knowledge::{Entry, Mode, Operand, Role, Verdict};
+use super::knowledge::{Entry, Mode, Operand, Role};
 use super::walk::{State, Walker};
 use super::{OwnCall, parse};
 use options::Parsed;
@@ -120,20 +120,39 @@ impl Walker<'_> {
         }
         findings.verdict(entry.verdict, &entry.why);
         if entry.subcommands.is_empty() {
-            let parsed = self.parse_options(entry, args, findings);
+            let parsed = self.parse_options(entry, args, true, findings);
             return self.apply_parsed(entry, &parsed, state, findings);
         }
-        let parsed = self.parse_options(entry, args, findings);
+        self.apply_subcommand(entry, args, state, findings);
+    }
+
+    fn apply_subcommand(
+        &mut self,
+        entry: &Entry,
+        args: &[Arg],
+        state: &mut State,
+        findings: &mut Findings,
+    ) {
+        // Read twice where a word may be an operand after all, since then options may follow it.
+        let mut first = Findings::default();
+        let parsed = self.parse_options(entry, args, false, &mut first);
+        let inner = parsed
+            .operands
+            .first()
+            .and_then(|verb| verb.exact.as_deref())
+            .and_then(|verb| entry.subcommand(verb));
+        if inner.is_none() && entry.fallback {
+            let parsed = self.parse_options(entry, args, true, findings);
+            return self.apply_parsed(entry, &parsed, state, findings);
+        }
+        findings.take(first);
         self.apply_options(entry, None, &parsed, state, findings);
-        let Some((verb, rest)) = parsed.operands.split_first() else {
-            if parsed.options.is_empty() || entry.bare != Verdict::Arguments {
-                findings.verdict(entry.bare, &entry.why);
+        match (parsed.operands.split_first(), inner) {
+            (None, _) => findings.verdict(entry.bare, &entry.why),
+            (Some((_, rest)), Some(inner)) => self.apply(&inner, rest, state, findings),
+            (Some((verb, _)), None) => {
+                findings.unknown(format!("`{}` is not a subcommand that is known", verb.shown));
             }
-            return;
-        };
-        match verb.exact.as_deref().and_then(|verb| entry.subcommand(verb)) {
-            Some(inner) => self.apply(&inner, rest, state, findings),
-            None => findings.unknown(format!("`{}` is not a subcommand that is known", verb.shown)),
         }
     }
 
@@ -157,6 +176,9 @@ impl Walker<'_> {
             .iter()
             .any(|found| has_word(&entry.supplied_by, &found.name));
         let operands = operands.get(usize::from(supplied)..).unwrap_or_default();
+        if mode.is_none() && parsed.operands.is_empty() {
+            findings.verdict(entry.bare, &entry.why);
+        }
         self.apply_operands(entry, operands, parsed, state, findings);
     }
 
@@ -182,7 +204,11 @@ impl Walker<'_> {
             }
             if role == Role::Until {
                 let head = parsed.operands.first().and_then(|arg| arg.exact.clone());
-                self.until(&found.rest, head.as_deref().unwrap_or("./"), state);
+                let mut words = found.rest.clone();
+                if entry.appends && !words.iter().any(|word| word.shown.contains('{')) {
+                    words.push(Arg::headed("./"));
+                }
+                self.until(&words, head.as_deref().unwrap_or("./"), state);
             }
         }
     }
@@ -227,6 +253,15 @@ impl Walker<'_> {
                 seen_command = true;
                 let words = operands.get(index..).unwrap_or_default();
                 self.run_command(entry, words, parsed, state);
+                break;
+            }
+            if role == Role::Joined {
+                let words = operands.get(index..).unwrap_or_default();
+                let texts: Option<Vec<&str>> = words.iter().map(|arg| arg.exact.as_deref()).collect();
+                match texts {
+                    Some(texts) => self.script(&texts.join(" "), &mut state.clone(), findings),
+                    None => findings.exec("it runs text that is known only when it runs"),
+                }
                 break;
             }
             if (arg.splits || arg.many) && !uniform(roles, index, count) {

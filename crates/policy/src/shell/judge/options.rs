@@ -51,7 +51,7 @@ pub(super) fn lookup(tables: &[OptionTable], name: &str) -> Option<(Role, Arity)
             .find(|token| bare(token) == name)?;
         let arity = match token.as_bytes().last() {
             Some(b'=') => Arity::Value,
-            Some(b'?') => Arity::Attached,
+            Some(b'~') => Arity::Attached,
             Some(_) | None => Arity::Flag,
         };
         Some((table.role, arity))
@@ -59,9 +59,9 @@ pub(super) fn lookup(tables: &[OptionTable], name: &str) -> Option<(Role, Arity)
 }
 
 fn bare(token: &str) -> &str {
-    // `?` and `=` may themselves be options, as in `-?`.
+    // A mark alone is no mark.
     if token.len() > 2 {
-        token.strip_suffix(['=', '?']).unwrap_or(token)
+        token.strip_suffix(['=', '~']).unwrap_or(token)
     } else {
         token
     }
@@ -101,9 +101,11 @@ impl Walker<'_> {
         &self,
         entry: &Entry,
         args: &[Arg],
+        whole: bool,
         findings: &mut Findings,
     ) -> Parsed {
         let mut reader = Reader {
+            whole,
             walker: self,
             entry,
             findings,
@@ -121,6 +123,8 @@ impl Walker<'_> {
 }
 
 struct Reader<'a, 'b> {
+    /// Options are looked for behind the first operand too.
+    whole: bool,
     walker: &'a Walker<'b>,
     entry: &'a Entry,
     findings: &'a mut Findings,
@@ -140,7 +144,7 @@ impl Reader<'_, '_> {
     }
 
     fn getopt(&mut self) {
-        let stops = self.entry.style == Style::Posix || !self.entry.subcommands.is_empty();
+        let stops = self.entry.style == Style::Posix || !self.whole;
         while let Some(arg) = self.next() {
             if arg.exact.as_deref() == Some("--") {
                 break;
@@ -203,9 +207,12 @@ impl Reader<'_, '_> {
             }
             full = long;
         }
-        let Some((_, arity)) = self.role(&full) else {
+        let Some((role, arity)) = self.role(&full) else {
             return self.unlisted(name);
         };
+        if role == Role::Until {
+            return self.until(&full, value);
+        }
         let value = match (value, arity) {
             (Some(text), _) => Some(part_of(arg, text, hole)),
             (None, Arity::Value) => self.value(&full),
@@ -233,13 +240,17 @@ impl Reader<'_, '_> {
         while let Some(letter) = rest.chars().next() {
             rest = rest.get(letter.len_utf8()..).unwrap_or_default();
             let name = format!("-{letter}");
-            let Some((_, arity)) = self.role(&name) else {
+            let Some((role, arity)) = self.role(&name) else {
                 self.unlisted(&name);
                 if self.entry.any {
                     return;
                 }
                 continue;
             };
+            if role == Role::Until {
+                let first = (!rest.is_empty()).then_some(rest);
+                return self.until(&name, first);
+            }
             match arity {
                 Arity::Flag => self.parsed.push(&name, None),
                 Arity::Value if rest.is_empty() && !hole => {
@@ -260,6 +271,9 @@ impl Reader<'_, '_> {
     /// Whole words: `-name`, `(`, `!`.
     fn exact(&mut self) {
         while let Some(arg) = self.next() {
+            if arg.exact.as_deref() == Some("--") && self.role("--").is_none() {
+                break;
+            }
             let Some(text) = arg.text() else {
                 if arg.may_be_option() && !self.entry.any {
                     self.doubt(&arg);
@@ -274,7 +288,7 @@ impl Reader<'_, '_> {
                 Some(_) | None => (text, None),
             };
             match (self.role(name), attached) {
-                (Some((Role::Until, _)), _) => self.until(name),
+                (Some((Role::Until, _)), first) => self.until(name, first),
                 (Some((_, Arity::Value)), None) => {
                     let value = self.value(name);
                     self.parsed.push(name, value);
@@ -286,14 +300,21 @@ impl Reader<'_, '_> {
                         self.unlisted(text);
                     }
                 }
-                (None, _) => self.parsed.operands.push(arg),
+                (None, _) => {
+                    self.parsed.operands.push(arg);
+                    if !self.whole {
+                        break;
+                    }
+                }
             }
         }
+        self.parsed.operands.extend_from_slice(self.rest);
+        self.rest = &[];
     }
 
     /// The words of a command up to `;` or `+`.
-    fn until(&mut self, name: &str) {
-        let mut words = Vec::new();
+    fn until(&mut self, name: &str, first: Option<&str>) {
+        let mut words: Vec<Arg> = first.map(Arg::of).into_iter().collect();
         while let Some(arg) = self.next() {
             if matches!(arg.exact.as_deref(), Some(";" | "+")) {
                 break;

@@ -17,7 +17,7 @@ impl Walker<'_> {
     ) {
         let stream = entry.dash && arg.exact.as_deref() == Some("-");
         match role {
-            Role::Ok | Role::Until | Role::Assign | Role::Command => {}
+            Role::Ok | Role::Until | Role::Assign | Role::Command | Role::Joined => {}
             Role::Read if stream => {}
             Role::Read => self.read_path(arg, state, findings),
             Role::Write if stream => {}
@@ -31,6 +31,10 @@ impl Walker<'_> {
             Role::Awk => self.scripted(arg, awk::read, state, findings),
             Role::Folder => state.folder = self.joined(arg, state),
             Role::Name => self.name(arg, state, findings),
+            Role::Setting if arg.exact.as_deref().is_some_and(|text| !text.contains('=')) => {}
+            Role::Setting => findings.change(&format!("`{}` is set", arg.shown)),
+            Role::Format if arg.head.starts_with('+') => {}
+            Role::Format => findings.change(&format!("`{}` makes it change something", arg.shown)),
             Role::Listed => {
                 if !arg.exact.as_deref().is_some_and(|word| has_word(&entry.listed, word)) {
                     findings.unknown(format!("`{}` is not known to be harmless", arg.shown));

@@ -50,6 +50,9 @@ const ROLES: &[(&str, Role)] = &[
     ("name", Role::Name),
     ("listed", Role::Listed),
     ("push", Role::Push),
+    ("format", Role::Format),
+    ("setting", Role::Setting),
+    ("joined", Role::Joined),
     ("unknown", Role::Unknown),
 ];
 
@@ -92,6 +95,7 @@ const ENTRY_FIELDS: &[&str] = &[
     "supplied-by",
     "modes",
     "subcommands",
+    "fallback",
     "bare",
     "info",
     "digits",
@@ -260,6 +264,7 @@ impl Reader<'_> {
             supplied_by: text("supplied-by"),
             modes: self.modes(fields),
             subcommands,
+            fallback: flag("fallback"),
             bare: fields.word("bare", VERDICTS, self.problems).unwrap_or_default(),
             info: text("info"),
             digits: flag("digits"),

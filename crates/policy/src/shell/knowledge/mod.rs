@@ -123,11 +123,17 @@ pub(super) enum Role {
     Listed,
     /// Publishes.
     Push,
+    /// `+…`, as `date` takes it; anything else changes something.
+    Format,
+    /// A name that is read, or `name=value`, which is changed.
+    Setting,
+    /// Shell text, joined from this operand and all that follow.
+    Joined,
     /// Not known.
     Unknown,
 }
 
-/// Options with one role, in the form of the data: `-a --all -o= --output= --color?`.
+/// Options with one role, in the form of the data: `-a --all -o= --output= --color~`.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub(super) struct OptionTable {
     pub(super) role: Role,
@@ -188,7 +194,9 @@ pub(super) struct Entry {
     pub(super) modes: Vec<Mode>,
     /// Names and packed entries.
     pub(super) subcommands: Vec<(String, Vec<u8>)>,
-    /// What the program does without a subcommand.
+    /// A word that is no subcommand is an operand.
+    pub(super) fallback: bool,
+    /// What the program does without a subcommand or operands.
     pub(super) bare: Verdict,
     /// Words that, as the only argument, make it print something about itself.
     pub(super) info: String,

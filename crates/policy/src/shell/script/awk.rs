@@ -53,7 +53,9 @@ fn target(rest: &[Token<'_>]) -> Result<(), Scripted> {
     ) else {
         return Err(Scripted::Unknown("it prints into a file that is known only when it runs"));
     };
-    if is_sink(path) && ended {
+    if !ended {
+        Err(Scripted::Unknown("it prints into a file that is known only when it runs"))
+    } else if is_sink(path) {
         Ok(())
     } else {
         Err(Scripted::Writes(path.to_owned()))
