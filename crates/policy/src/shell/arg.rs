@@ -114,7 +114,7 @@ impl Arg {
         if let Some(text) = &self.exact {
             return Value::Known(text.clone());
         }
-        if !self.splits && self.text().is_some_and(is_integer) {
+        if !self.splits && !self.holes && is_integer(&self.shown) {
             return Value::Number;
         }
         if !self.splits && !self.head.is_empty() && !self.head.starts_with('-') {

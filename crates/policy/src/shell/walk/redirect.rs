@@ -15,7 +15,7 @@ impl Walker<'_> {
             Redirect::Read(word) => {
                 let args = self.fields(word, state);
                 for arg in &args {
-                    if special_socket(&arg.shown) || arg.holes && arg.head.starts_with("/dev/") {
+                    if special_socket(&arg.shown) || arg.holes && may_be_socket(&arg.head) {
                         findings.network(None);
                     } else {
                         self.read_path(arg, state, findings);
@@ -54,6 +54,11 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Whether a path of which only the start is known may be such a name.
+fn may_be_socket(head: &str) -> bool {
+    head.len() > 1 && ["/dev/tcp/", "/dev/udp/"].iter().any(|name| name.starts_with(head))
 }
 
 /// Names that the shell opens as connections.
