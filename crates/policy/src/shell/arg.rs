@@ -33,8 +33,8 @@ impl Value {
     }
 
     /// What holds of a value that is one of two.
-    pub(super) fn or(self, other: Self) -> Self {
-        if self == other {
+    pub(super) fn or(self, other: &Self) -> Self {
+        if self == *other {
             self
         } else if self.is_number() && other.is_number() {
             Self::Number
@@ -52,6 +52,10 @@ pub(super) fn is_integer(text: &str) -> bool {
 
 /// One argument.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one way in which the text is not known"
+)]
 pub(super) struct Arg {
     /// The exact text, if it is known.
     pub(super) exact: Option<String>,
@@ -137,7 +141,10 @@ pub(super) enum Atom {
 
 /// The arguments that a word becomes. `None` when it becomes too many.
 pub(super) fn arguments(atoms: &[Atom]) -> Option<Vec<Arg>> {
-    let braces = atoms.iter().filter(|a| matches!(a, Atom::Char('{'))).count();
+    let braces = atoms
+        .iter()
+        .filter(|a| matches!(a, Atom::Char('{')))
+        .count();
     if braces == 0 {
         return Some(assemble(atoms));
     }
@@ -297,9 +304,7 @@ impl Builder {
     fn value(&mut self, value: &Value, single: bool) {
         match value {
             Value::Known(text) if single => return self.text(text),
-            Value::Known(text)
-                if !text.contains([' ', '\t', '\n', '*', '?', '[']) =>
-            {
+            Value::Known(text) if !text.contains([' ', '\t', '\n', '*', '?', '[']) => {
                 return self.text(text);
             }
             Value::Number => self.arg.shown.push('1'),

@@ -137,8 +137,9 @@ impl Analysis {
         };
         let marks = [';', '&', '|', '\n', '(', ')', '{', '}', '`', '"', '\''];
         for fragment in line.split(marks).take(COMMAND_PARTS_MAX) {
+            let fragment = without_keywords(fragment);
             let short = fragment.len() <= COMMAND_BYTES_MAX;
-            let Some(Ok(list)) = short.then(|| parse::parse(fragment.trim(), 0)) else {
+            let Some(Ok(list)) = short.then(|| parse::parse(fragment, 0)) else {
                 continue;
             };
             let found = walk::Walker::new(context).run(fragment, &list);
@@ -149,6 +150,19 @@ impl Analysis {
         }
         refused
     }
+}
+
+/// A fragment without the words of a compound command that stand before its command.
+fn without_keywords(fragment: &str) -> &str {
+    const KEYWORDS: [&str; 8] = ["if", "then", "elif", "else", "while", "until", "do", "!"];
+    let mut rest = fragment.trim();
+    while let Some((word, behind)) = rest.split_once(char::is_whitespace) {
+        if !KEYWORDS.contains(&word) {
+            break;
+        }
+        rest = behind.trim_start();
+    }
+    rest
 }
 
 /// Reads a line and says what it would do.

@@ -9,7 +9,7 @@ impl Walker<'_> {
     pub(super) fn builtin(
         &mut self,
         builtin: Builtin,
-        entry: &Entry,
+        entry: &Entry<'_>,
         args: &[Arg],
         state: &mut State,
         findings: &mut Findings,
@@ -19,7 +19,7 @@ impl Walker<'_> {
                 let operand = args.iter().find(|arg| !arg.head.starts_with('-'));
                 let dash = args.iter().any(|arg| arg.exact.as_deref() == Some("-"));
                 state.folder = match operand {
-                    Some(arg) => self.joined(arg, state),
+                    Some(arg) => Self::joined(arg, state),
                     None if dash || !args.is_empty() => None,
                     None => Some("~".to_owned()),
                 };
@@ -28,7 +28,8 @@ impl Walker<'_> {
             Builtin::Declare => self.declare(args, false, state, findings),
             Builtin::Export => self.declare(args, true, state, findings),
             Builtin::Evaluate => {
-                let texts: Option<Vec<&str>> = args.iter().map(|arg| arg.exact.as_deref()).collect();
+                let texts: Option<Vec<&str>> =
+                    args.iter().map(|arg| arg.exact.as_deref()).collect();
                 match texts {
                     Some(texts) => self.script(&texts.join(" "), state, findings),
                     None => findings.exec("it runs text that is known only when it runs"),
@@ -52,17 +53,27 @@ impl Walker<'_> {
         let mut export = export;
         let mut whole = false;
         for arg in args {
-            let option = arg.exact.as_deref().filter(|text| text.starts_with(['-', '+']));
+            let option = arg
+                .exact
+                .as_deref()
+                .filter(|text| text.starts_with(['-', '+']));
             if let Some(letters) = option {
                 export |= letters.starts_with('-') && letters.contains('x');
                 whole |= letters.contains('i');
                 let known = |c: char| "-+aAgIlurxipfFt".contains(c);
                 if !letters.chars().all(known) {
-                    findings.unknown(format!("the option `{letters}` is not known to be harmless"));
+                    findings.unknown(format!(
+                        "the option `{letters}` is not known to be harmless"
+                    ));
                 }
                 continue;
             }
-            let name = arg.head.split(['=', '+']).next().unwrap_or_default().to_owned();
+            let name = arg
+                .head
+                .split(['=', '+'])
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             let plain = !name.is_empty()
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
                 && (arg.exact.is_some() || arg.head.contains('='));
@@ -70,41 +81,48 @@ impl Walker<'_> {
                 findings.unknown(format!("`{}` is not a plain declaration", arg.shown));
                 continue;
             }
-            self.declared(arg, name, export, whole, state, findings);
+            let declaration = Declaration {
+                name,
+                export,
+                whole,
+            };
+            self.declared(arg, declaration, state, findings);
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one declaration with the two flags that its command gave"
-    )]
     fn declared(
         &mut self,
         arg: &Arg,
-        name: String,
-        export: bool,
-        whole: bool,
+        declaration: Declaration,
         state: &mut State,
         findings: &mut Findings,
     ) {
-        let given = arg.exact.as_deref().and_then(|text| text.split_once('='));
-        let value = match given {
-            Some((left, text)) if !left.ends_with('+') && !text.starts_with('(') => {
+        let name = declaration.name;
+        let value = match arg.exact.as_deref().map(|text| text.split_once('=')) {
+            Some(Some((left, text))) if !left.ends_with('+') && !text.starts_with('(') => {
                 Value::Known(text.to_owned())
             }
-            Some(_) => Value::Unknown,
-            None if arg.exact.is_some() => state.get(&name),
-            None => Value::Unknown,
+            Some(None) => state.get(&name),
+            Some(Some(_)) | None => Value::Unknown,
         };
-        if whole && !value.is_number() && arg.head.contains('=') {
+        if declaration.whole && !value.is_number() && arg.head.contains('=') {
             findings.unknown("arithmetic over text that is not certain to be a number");
         }
-        if export {
+        if declaration.export {
             self.check_environment(&name, &value, findings);
             state.exported.insert(name.clone());
         }
         self.set_plain(name, value, state, findings);
     }
+}
+
+/// One variable that is declared.
+struct Declaration {
+    name: String,
+    /// For every later program.
+    export: bool,
+    /// As a whole number, so that its value is evaluated.
+    whole: bool,
 }
 
 /// `test` and `[`: a unary operator that is not known may be one that evaluates a subscript.
@@ -132,7 +150,7 @@ fn test(args: &[Arg], findings: &mut Findings) {
 }
 
 /// `set`: flags that change only how the shell reports and fails.
-fn options(entry: &Entry, args: &[Arg], findings: &mut Findings) {
+fn options(entry: &Entry<'_>, args: &[Arg], findings: &mut Findings) {
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         let Some(text) = arg.exact.as_deref() else {
@@ -150,9 +168,15 @@ fn options(entry: &Entry, args: &[Arg], findings: &mut Findings) {
         }
         if letters.contains('o')
             && let Some(name) = rest.next()
-            && !name.exact.as_deref().is_some_and(|name| has_word(&entry.listed, name))
+            && !name
+                .exact
+                .as_deref()
+                .is_some_and(|name| has_word(&entry.listed, name))
         {
-            findings.unknown(format!("the option `{}` is not known to be harmless", name.shown));
+            findings.unknown(format!(
+                "the option `{}` is not known to be harmless",
+                name.shown
+            ));
         }
     }
 }

@@ -66,7 +66,13 @@ impl Findings {
 
     /// What a program does however it is called.
     pub(in crate::shell) fn verdict(&mut self, verdict: Verdict, why: &str) {
-        let or = |other: &str| if why.is_empty() { other.to_owned() } else { why.to_owned() };
+        let or = |other: &str| {
+            if why.is_empty() {
+                other.to_owned()
+            } else {
+                why.to_owned()
+            }
+        };
         match verdict {
             Verdict::Arguments => {}
             Verdict::Change => self.change(&or("it changes something")),
@@ -79,16 +85,19 @@ impl Findings {
     /// What an option without a value does.
     pub(in crate::shell) fn flag(&mut self, role: Role, name: &str) {
         match role {
-            Role::Ok | Role::Read | Role::Folder | Role::Listed | Role::Format | Role::Setting | Role::Until => {}
+            Role::Ok
+            | Role::Read
+            | Role::Folder
+            | Role::Listed
+            | Role::Format
+            | Role::Setting
+            | Role::Until => {}
             Role::Write | Role::Delete | Role::Change => {
                 self.change(&format!("the option `{name}` makes it write"));
             }
-            Role::Exec
-            | Role::Shell
-            | Role::Sed
-            | Role::Awk
-            | Role::Joined
-            | Role::Command => self.exec(&format!("the option `{name}` makes it run a program")),
+            Role::Exec | Role::Shell | Role::Sed | Role::Awk | Role::Joined | Role::Command => {
+                self.exec(&format!("the option `{name}` makes it run a program"));
+            }
             Role::Host => self.network(None),
             Role::Push => self.push = true,
             Role::Assign | Role::Name | Role::Unknown => {
@@ -121,7 +130,11 @@ impl Findings {
         if self.network && self.hosts.is_empty() {
             effects.push(Effect::Reach { host: None });
         }
-        effects.extend(self.hosts.into_iter().map(|host| Effect::Reach { host: Some(host) }));
+        effects.extend(
+            self.hosts
+                .into_iter()
+                .map(|host| Effect::Reach { host: Some(host) }),
+        );
         let unseen = self.unknown.is_some()
             || self.exec.is_some()
             || self.change.is_some()

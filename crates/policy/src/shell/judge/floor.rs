@@ -25,5 +25,8 @@ pub(super) fn precious(arg: &Arg, list: &[String]) -> bool {
 /// Whether it names the working directory or all in it.
 pub(super) fn names_here(arg: &Arg) -> bool {
     let path = arg.shown.trim_end_matches('/');
-    matches!(path, "." | ".." | "*" | "./*" | ".*" | "../*" | "./.*" | "**" | "./**")
+    matches!(
+        path,
+        "." | ".." | "*" | "./*" | ".*" | "../*" | "./.*" | "**" | "./**"
+    )
 }

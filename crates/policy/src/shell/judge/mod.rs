@@ -77,7 +77,11 @@ impl Walker<'_> {
 
     /// A command that another one runs.
     pub(super) fn nested(&mut self, args: &[Arg], state: &mut State) {
-        let text = args.iter().map(|arg| arg.shown.as_str()).collect::<Vec<_>>().join(" ");
+        let text = args
+            .iter()
+            .map(|arg| arg.shown.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
         let outer = std::mem::take(&mut self.troubles);
         let done = self.deeper(|walker| {
             let mut findings = Findings::default();
@@ -102,7 +106,13 @@ impl Walker<'_> {
         }
     }
 
-    fn apply(&mut self, entry: &Entry, args: &[Arg], state: &mut State, findings: &mut Findings) {
+    fn apply(
+        &mut self,
+        entry: &Entry<'_>,
+        args: &[Arg],
+        state: &mut State,
+        findings: &mut Findings,
+    ) {
         if entry.own {
             self.own_calls.push(own_call(args));
         }
@@ -111,12 +121,13 @@ impl Walker<'_> {
         }
         if let [only] = args
             && let Some(word) = only.exact.as_deref()
+            && !entry.talkative
             && (ABOUT_ITSELF.contains(&word) || has_word(&entry.info, word))
         {
             return;
         }
         if !entry.catastrophic.is_empty() && entry.forced_by.is_empty() {
-            findings.catastrophe(entry.catastrophic.clone());
+            findings.catastrophe(entry.catastrophic.to_string());
         }
         findings.verdict(entry.verdict, &entry.why);
         if entry.subcommands.is_empty() {
@@ -128,7 +139,7 @@ impl Walker<'_> {
 
     fn apply_subcommand(
         &mut self,
-        entry: &Entry,
+        entry: &Entry<'_>,
         args: &[Arg],
         state: &mut State,
         findings: &mut Findings,
@@ -151,20 +162,26 @@ impl Walker<'_> {
             (None, _) => findings.verdict(entry.bare, &entry.why),
             (Some((_, rest)), Some(inner)) => self.apply(&inner, rest, state, findings),
             (Some((verb, _)), None) => {
-                findings.unknown(format!("`{}` is not a subcommand that is known", verb.shown));
+                findings.unknown(format!(
+                    "`{}` is not a subcommand that is known",
+                    verb.shown
+                ));
             }
         }
     }
 
     fn apply_parsed(
         &mut self,
-        entry: &Entry,
+        entry: &Entry<'_>,
         parsed: &Parsed,
         state: &mut State,
         findings: &mut Findings,
     ) {
         let mode = entry.modes.iter().find(|mode| {
-            parsed.options.iter().any(|found| has_word(&mode.when, &found.name))
+            parsed
+                .options
+                .iter()
+                .any(|found| has_word(&mode.when, &found.name))
         });
         if let Some(mode) = mode {
             findings.verdict(mode.verdict, &mode.why);
@@ -184,8 +201,8 @@ impl Walker<'_> {
 
     fn apply_options(
         &mut self,
-        entry: &Entry,
-        mode: Option<&Mode>,
+        entry: &Entry<'_>,
+        mode: Option<&Mode<'_>>,
         parsed: &Parsed,
         state: &mut State,
         findings: &mut Findings,
@@ -196,7 +213,7 @@ impl Walker<'_> {
                 .or_else(|| self.option_role(entry, &found.name))
                 .map_or(Role::Ok, |(role, _)| role);
             if has_word(&entry.forced_by, &found.name) {
-                findings.catastrophe(entry.catastrophic.clone());
+                findings.catastrophe(entry.catastrophic.to_string());
             }
             match &found.value {
                 Some(value) => self.role(role, value, entry, state, findings),
@@ -215,7 +232,7 @@ impl Walker<'_> {
 
     fn apply_operands(
         &mut self,
-        entry: &Entry,
+        entry: &Entry<'_>,
         roles: &[Operand],
         parsed: &Parsed,
         state: &mut State,
@@ -257,7 +274,8 @@ impl Walker<'_> {
             }
             if role == Role::Joined {
                 let words = operands.get(index..).unwrap_or_default();
-                let texts: Option<Vec<&str>> = words.iter().map(|arg| arg.exact.as_deref()).collect();
+                let texts: Option<Vec<&str>> =
+                    words.iter().map(|arg| arg.exact.as_deref()).collect();
                 match texts {
                     Some(texts) => self.script(&texts.join(" "), &mut state.clone(), findings),
                     None => findings.exec("it runs text that is known only when it runs"),
@@ -265,7 +283,10 @@ impl Walker<'_> {
                 break;
             }
             if (arg.splits || arg.many) && !uniform(roles, index, count) {
-                findings.unknown(format!("it is not known how many words `{}` becomes", arg.shown));
+                findings.unknown(format!(
+                    "it is not known how many words `{}` becomes",
+                    arg.shown
+                ));
             }
             if recursive {
                 self.floor_of_tree(role, arg, state, findings);
@@ -278,14 +299,26 @@ impl Walker<'_> {
         }
     }
 
-    fn run_command(&mut self, entry: &Entry, words: &[Arg], parsed: &Parsed, state: &mut State) {
+    fn run_command(
+        &mut self,
+        entry: &Entry<'_>,
+        words: &[Arg],
+        parsed: &Parsed,
+        state: &mut State,
+    ) {
         let mut words = words.to_vec();
         if entry.appends {
             let placeholder = parsed
                 .options
                 .iter()
                 .find(|found| has_word(&entry.placeholder_options, &found.name))
-                .map(|found| found.value.as_ref().and_then(|v| v.exact.clone()).unwrap_or("{}".into()));
+                .map(|found| {
+                    found
+                        .value
+                        .as_ref()
+                        .and_then(|v| v.exact.clone())
+                        .unwrap_or("{}".into())
+                });
             match placeholder {
                 Some(mark) if !mark.is_empty() => {
                     for word in &mut words {
@@ -328,7 +361,9 @@ fn role_at(roles: &[Operand], index: usize, count: usize) -> Option<Role> {
     if index < repeated {
         roles.get(index).map(|operand| operand.role)
     } else if from_end <= behind {
-        roles.get(roles.len() - from_end).map(|operand| operand.role)
+        roles
+            .get(roles.len() - from_end)
+            .map(|operand| operand.role)
     } else {
         roles.get(repeated).map(|operand| operand.role)
     }
@@ -338,17 +373,25 @@ fn role_at(roles: &[Operand], index: usize, count: usize) -> Option<Role> {
 fn uniform(roles: &[Operand], index: usize, count: usize) -> bool {
     let harmless = |operand: &Operand| matches!(operand.role, Role::Ok | Role::Read);
     let endless = roles.last().is_some_and(|operand| operand.repeated);
-    let from = roles.get(index.min(roles.len().saturating_sub(1))..).unwrap_or_default();
-    if endless && from.iter().all(|operand| operand.role == from.first().map_or(Role::Ok, |o| o.role))
+    let from = roles
+        .get(index.min(roles.len().saturating_sub(1))..)
+        .unwrap_or_default();
+    if endless
+        && from
+            .iter()
+            .all(|operand| operand.role == from.first().map_or(Role::Ok, |o| o.role))
     {
         return true;
     }
     // With a fixed role at the end, as for a destination, the words in between stay in between.
     from.iter().all(harmless) && endless
-        || roles.iter().position(|operand| operand.repeated).is_some_and(|repeated| {
-            let behind = roles.len() - repeated - 1;
-            index >= repeated && count.saturating_sub(index) > behind
-        })
+        || roles
+            .iter()
+            .position(|operand| operand.repeated)
+            .is_some_and(|repeated| {
+                let behind = roles.len() - repeated - 1;
+                index >= repeated && count.saturating_sub(index) > behind
+            })
 }
 
 /// Whether a list of words separated by blanks holds a word.

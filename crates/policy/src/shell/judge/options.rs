@@ -43,7 +43,7 @@ impl Parsed {
 }
 
 /// Finds an option in tables by its whole name.
-pub(super) fn lookup(tables: &[OptionTable], name: &str) -> Option<(Role, Arity)> {
+pub(super) fn lookup(tables: &[OptionTable<'_>], name: &str) -> Option<(Role, Arity)> {
     tables.iter().find_map(|table| {
         let token = table
             .options
@@ -69,22 +69,31 @@ fn bare(token: &str) -> &str {
 
 impl Walker<'_> {
     /// The role and arity of an option, from the entry, its modes and the groups it uses.
-    pub(super) fn option_role(&self, entry: &Entry, name: &str) -> Option<(Role, Arity)> {
+    pub(super) fn option_role(&self, entry: &Entry<'_>, name: &str) -> Option<(Role, Arity)> {
         lookup(&entry.options, name)
-            .or_else(|| entry.modes.iter().find_map(|mode| lookup(&mode.options, name)))
             .or_else(|| {
-                let groups = entry.uses.iter();
-                groups.map(|group| self.context.knowledge.group(group)).find_map(|t| lookup(t, name))
+                entry
+                    .modes
+                    .iter()
+                    .find_map(|mode| lookup(&mode.options, name))
+            })
+            .or_else(|| {
+                let mut groups = entry.uses.iter();
+                groups.find_map(|group| lookup(&self.context.knowledge.group(group), name))
             })
     }
 
     /// The one long option that a shortened name stands for.
-    fn abbreviated(&self, entry: &Entry, name: &str) -> Option<String> {
+    fn abbreviated(&self, entry: &Entry<'_>, name: &str) -> Option<String> {
         let own = entry.options.iter();
         let modes = entry.modes.iter().flat_map(|mode| &mode.options);
-        let groups = entry.uses.iter().flat_map(|group| self.context.knowledge.group(group));
+        let groups: Vec<OptionTable<'_>> = entry
+            .uses
+            .iter()
+            .flat_map(|group| self.context.knowledge.group(group))
+            .collect();
         let mut found: Option<&str> = None;
-        for table in own.chain(modes).chain(groups) {
+        for table in own.chain(modes).chain(&groups) {
             for token in table.options.split_ascii_whitespace().map(bare) {
                 if token.starts_with(name) && token.starts_with("--") {
                     if found.is_some_and(|other| other != token) {
@@ -99,7 +108,7 @@ impl Walker<'_> {
 
     pub(super) fn parse_options(
         &self,
-        entry: &Entry,
+        entry: &Entry<'_>,
         args: &[Arg],
         whole: bool,
         findings: &mut Findings,
@@ -126,7 +135,7 @@ struct Reader<'a, 'b> {
     /// Options are looked for behind the first operand too.
     whole: bool,
     walker: &'a Walker<'b>,
-    entry: &'a Entry,
+    entry: &'a Entry<'a>,
     findings: &'a mut Findings,
     parsed: Parsed,
     rest: &'a [Arg],
@@ -203,7 +212,8 @@ impl Reader<'_, '_> {
             && let Some(long) = self.walker.abbreviated(self.entry, name)
         {
             if !self.entry.abbreviate {
-                self.findings.unknown(format!("the shortened option `{name}`"));
+                self.findings
+                    .unknown(format!("the shortened option `{name}`"));
             }
             full = long;
         }
@@ -223,14 +233,20 @@ impl Reader<'_, '_> {
 
     fn unlisted(&mut self, name: &str) {
         if !self.entry.any {
-            self.findings.unknown(format!("the option `{name}` is not known to be harmless"));
+            self.findings
+                .unknown(format!("the option `{name}` is not known to be harmless"));
         }
     }
 
     fn value(&mut self, name: &str) -> Option<Arg> {
         let value = self.next();
-        if value.as_ref().is_some_and(|value| value.splits || value.many) && !self.entry.any {
-            self.findings.unknown(format!("the value of `{name}` may become several words"));
+        if value
+            .as_ref()
+            .is_some_and(|value| value.splits || value.many)
+            && !self.entry.any
+        {
+            self.findings
+                .unknown(format!("the value of `{name}` may become several words"));
         }
         value
     }
@@ -332,16 +348,22 @@ impl Reader<'_, '_> {
     fn keyed(&mut self) {
         while let Some(arg) = self.next() {
             let Some((key, _)) = arg.head.split_once('=') else {
-                self.findings.unknown(format!("the operand `{}` is not known", arg.shown));
+                self.findings
+                    .unknown(format!("the operand `{}` is not known", arg.shown));
                 continue;
             };
             if arg.splits || self.role(key).is_none() {
-                self.findings.unknown(format!("the operand `{key}=` is not known"));
+                self.findings
+                    .unknown(format!("the operand `{key}=` is not known"));
                 continue;
             }
             let key = key.to_owned();
             let hole = arg.text().is_none();
-            let text = if hole { arg.head.clone() } else { arg.shown.clone() };
+            let text = if hole {
+                arg.head.clone()
+            } else {
+                arg.shown.clone()
+            };
             let value = text.split_once('=').map_or("", |(_, value)| value);
             let value = part_of(&arg, value, hole);
             self.parsed.push(&key, Some(value));

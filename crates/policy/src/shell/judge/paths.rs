@@ -1,6 +1,6 @@
 //! Paths that a command reads, writes and removes.
 
-use tagout_vocab::Target;
+use tagout_vocab::{Target, WorkspacePath};
 
 use super::{Findings, floor};
 use crate::shell::arg::Arg;
@@ -9,7 +9,7 @@ use crate::shell::walk::{State, Walker};
 
 impl Walker<'_> {
     /// A path from where the shell stands; `None` when either is not known.
-    pub(super) fn joined(&self, arg: &Arg, state: &State) -> Option<String> {
+    pub(super) fn joined(arg: &Arg, state: &State) -> Option<String> {
         let text = arg.exact.as_deref()?;
         if text.starts_with('/') || arg.tilde {
             return Some(text.to_owned());
@@ -28,7 +28,7 @@ impl Walker<'_> {
     }
 
     fn target(&self, arg: &Arg, state: &State) -> Option<Target> {
-        let raw = self.joined(arg, state)?;
+        let raw = Self::joined(arg, state)?;
         let place = self.context.roots.place(&raw, self.context.cwd);
         Some(Target { raw, place })
     }
@@ -44,7 +44,11 @@ impl Walker<'_> {
 
     pub(in crate::shell) fn write_path(&self, arg: &Arg, state: &State, findings: &mut Findings) {
         let lists = &self.context.knowledge.lists;
-        if arg.exact.as_deref().is_some_and(|path| listed(&lists.sinks, path)) {
+        if arg
+            .exact
+            .as_deref()
+            .is_some_and(|path| listed(&lists.sinks, path))
+        {
             return;
         }
         if listed(&lists.devices, &arg.head) {
@@ -83,7 +87,7 @@ impl Walker<'_> {
         }
         let root = self
             .target(arg, state)
-            .is_some_and(|target| target.place.inside().is_some_and(|path| path.is_root()));
+            .is_some_and(|target| target.place.inside().is_some_and(WorkspacePath::is_root));
         let precious = floor::precious(arg, &self.context.knowledge.lists.precious);
         let here = floor::names_here(arg) && state.folder.as_deref() == Some("");
         if root || precious || here {

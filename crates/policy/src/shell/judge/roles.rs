@@ -11,32 +11,36 @@ impl Walker<'_> {
         &mut self,
         role: Role,
         arg: &Arg,
-        entry: &Entry,
+        entry: &Entry<'_>,
         state: &mut State,
         findings: &mut Findings,
     ) {
         let stream = entry.dash && arg.exact.as_deref() == Some("-");
         match role {
             Role::Ok | Role::Until | Role::Assign | Role::Command | Role::Joined => {}
-            Role::Read if stream => {}
+            Role::Read | Role::Write if stream => {}
             Role::Read => self.read_path(arg, state, findings),
-            Role::Write if stream => {}
             Role::Write => self.write_path(arg, state, findings),
             Role::Delete => self.delete_path(arg, state, findings),
-            Role::Change => findings.change(&format!("`{}` makes it change something", arg.shown)),
             Role::Exec => findings.exec(&format!("it runs `{}`", arg.shown)),
             Role::Host => findings.network(host(arg)),
             Role::Shell => self.shell_text(arg, state, findings),
             Role::Sed => self.scripted(arg, sed::read, state, findings),
             Role::Awk => self.scripted(arg, awk::read, state, findings),
-            Role::Folder => state.folder = self.joined(arg, state),
+            Role::Folder => state.folder = Self::joined(arg, state),
             Role::Name => self.name(arg, state, findings),
             Role::Setting if arg.exact.as_deref().is_some_and(|text| !text.contains('=')) => {}
             Role::Setting => findings.change(&format!("`{}` is set", arg.shown)),
             Role::Format if arg.head.starts_with('+') => {}
-            Role::Format => findings.change(&format!("`{}` makes it change something", arg.shown)),
+            Role::Change | Role::Format => {
+                findings.change(&format!("`{}` makes it change something", arg.shown));
+            }
             Role::Listed => {
-                if !arg.exact.as_deref().is_some_and(|word| has_word(&entry.listed, word)) {
+                if !arg
+                    .exact
+                    .as_deref()
+                    .is_some_and(|word| has_word(&entry.listed, word))
+                {
                     findings.unknown(format!("`{}` is not known to be harmless", arg.shown));
                 }
             }
@@ -116,6 +120,8 @@ fn host(arg: &Arg) -> Option<String> {
     let host = authority.rsplit('@').next()?;
     let host = host.split(':').next()?;
     let plain = !host.is_empty()
-        && host.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-');
+        && host
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-');
     plain.then(|| host.to_owned())
 }

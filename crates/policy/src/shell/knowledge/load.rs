@@ -1,9 +1,9 @@
 //! Reads the data files, and holds each entry to its own examples.
 
+use std::borrow::Cow;
+
 use super::check::{Example, check};
-use super::{
-    Builtin, Entry, Knowledge, Lists, Mode, Operand, OptionTable, Role, Style, Verdict,
-};
+use super::{Builtin, Entry, Knowledge, Lists, Mode, Operand, OptionTable, Role, Style, Verdict};
 use crate::problem::{Problem, Problems};
 use crate::yaml::{self, Fields, Node};
 
@@ -98,6 +98,7 @@ const ENTRY_FIELDS: &[&str] = &[
     "fallback",
     "bare",
     "info",
+    "talkative",
     "digits",
     "abbreviate",
     "dash",
@@ -169,15 +170,23 @@ impl Reader<'_> {
         let Some(fields) = Fields::of(root, "a file of programs", &known, self.problems) else {
             return;
         };
-        for (name, tables) in fields.get("groups").and_then(Node::as_map).unwrap_or_default() {
-            let tables = self.tables(tables);
+        for (name, tables) in fields
+            .get("groups")
+            .and_then(Node::as_map)
+            .unwrap_or_default()
+        {
+            let packed = postcard::to_allocvec(&self.tables(tables)).unwrap_or_default();
             let name = name.as_text().unwrap_or_default().to_owned();
-            knowledge.groups.push((name, tables));
+            knowledge.groups.push((name, packed));
         }
         if let Some(lists) = fields.get("lists") {
             self.lists(lists, &mut knowledge.lists);
         }
-        for node in fields.get("programs").and_then(Node::as_list).unwrap_or_default() {
+        for node in fields
+            .get("programs")
+            .and_then(Node::as_list)
+            .unwrap_or_default()
+        {
             let Some((names, bytes)) = self.entry(node) else {
                 continue;
             };
@@ -197,9 +206,8 @@ impl Reader<'_> {
         let Some(fields) = Fields::of(node, "the lists", LIST_FIELDS, self.problems) else {
             return;
         };
-        let words = |name: &str| -> Vec<String> {
-            fields.get(name).map(strings).unwrap_or_default()
-        };
+        let words =
+            |name: &str| -> Vec<String> { fields.get(name).map(strings).unwrap_or_default() };
         *lists = Lists {
             folders: words("folders"),
             harmless: words("harmless"),
@@ -230,7 +238,22 @@ impl Reader<'_> {
                 });
             }
         }
-        let entry = self.body(&fields);
+        let mut subcommands: Vec<(String, Vec<u8>)> = Vec::new();
+        for node in fields
+            .get("subcommands")
+            .and_then(Node::as_list)
+            .unwrap_or_default()
+        {
+            if let Some((names, bytes)) = self.entry(node) {
+                subcommands.extend(names.into_iter().map(|name| (name, bytes.clone())));
+            }
+        }
+        subcommands.sort();
+        let mut entry = self.body(&fields);
+        entry.subcommands = subcommands
+            .iter()
+            .map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
+            .collect();
         match postcard::to_allocvec(&entry) {
             Ok(bytes) => Some((names, bytes)),
             Err(error) => {
@@ -241,32 +264,38 @@ impl Reader<'_> {
         }
     }
 
-    fn body(&mut self, fields: &Fields<'_>) -> Entry {
-        let text = |name: &str| -> String {
-            fields.get(name).and_then(Node::as_text).unwrap_or_default().to_owned()
+    fn body<'n>(&mut self, fields: &Fields<'n>) -> Entry<'n> {
+        let text = |name: &str| -> Cow<'n, str> {
+            Cow::Borrowed(fields.get(name).and_then(Node::as_text).unwrap_or_default())
         };
         let flag = |name: &str| fields.get(name).and_then(Node::as_bool).unwrap_or(false);
-        let mut subcommands = Vec::new();
-        for node in fields.get("subcommands").and_then(Node::as_list).unwrap_or_default() {
-            if let Some((names, bytes)) = self.entry(node) {
-                subcommands.extend(names.into_iter().map(|name| (name, bytes.clone())));
-            }
-        }
-        subcommands.sort();
         Entry {
-            style: fields.word("style", STYLES, self.problems).unwrap_or_default(),
+            style: fields
+                .word("style", STYLES, self.problems)
+                .unwrap_or_default(),
             any: flag("any"),
-            verdict: fields.word("verdict", VERDICTS, self.problems).unwrap_or_default(),
+            verdict: fields
+                .word("verdict", VERDICTS, self.problems)
+                .unwrap_or_default(),
             why: text("why"),
-            options: fields.get("options").map(|node| self.tables(node)).unwrap_or_default(),
-            uses: fields.get("uses").map(strings).unwrap_or_default(),
-            operands: fields.get("operands").map(|node| self.operands(node)).unwrap_or_default(),
+            options: fields
+                .get("options")
+                .map(|node| self.tables(node))
+                .unwrap_or_default(),
+            uses: fields.get("uses").map(words).unwrap_or_default(),
+            operands: fields
+                .get("operands")
+                .map(|node| self.operands(node))
+                .unwrap_or_default(),
             supplied_by: text("supplied-by"),
             modes: self.modes(fields),
-            subcommands,
+            subcommands: Vec::new(),
             fallback: flag("fallback"),
-            bare: fields.word("bare", VERDICTS, self.problems).unwrap_or_default(),
+            bare: fields
+                .word("bare", VERDICTS, self.problems)
+                .unwrap_or_default(),
             info: text("info"),
+            talkative: flag("talkative"),
             digits: flag("digits"),
             abbreviate: flag("abbreviate"),
             dash: flag("dash"),
@@ -282,28 +311,40 @@ impl Reader<'_> {
         }
     }
 
-    fn modes(&mut self, fields: &Fields<'_>) -> Vec<Mode> {
+    fn modes<'n>(&mut self, fields: &Fields<'n>) -> Vec<Mode<'n>> {
         let known = ["when", "options", "operands", "verdict", "why"];
         let mut modes = Vec::new();
-        for node in fields.get("modes").and_then(Node::as_list).unwrap_or_default() {
+        for node in fields
+            .get("modes")
+            .and_then(Node::as_list)
+            .unwrap_or_default()
+        {
             let Some(fields) = Fields::of(node, "a mode", &known, self.problems) else {
                 continue;
             };
-            let text = |name: &str| -> String {
-                fields.get(name).and_then(Node::as_text).unwrap_or_default().to_owned()
+            let text = |name: &str| -> Cow<'n, str> {
+                Cow::Borrowed(fields.get(name).and_then(Node::as_text).unwrap_or_default())
             };
             modes.push(Mode {
                 when: text("when"),
-                options: fields.get("options").map(|n| self.tables(n)).unwrap_or_default(),
-                operands: fields.get("operands").map(|n| self.operands(n)).unwrap_or_default(),
-                verdict: fields.word("verdict", VERDICTS, self.problems).unwrap_or_default(),
+                options: fields
+                    .get("options")
+                    .map(|n| self.tables(n))
+                    .unwrap_or_default(),
+                operands: fields
+                    .get("operands")
+                    .map(|n| self.operands(n))
+                    .unwrap_or_default(),
+                verdict: fields
+                    .word("verdict", VERDICTS, self.problems)
+                    .unwrap_or_default(),
                 why: text("why"),
             });
         }
         modes
     }
 
-    fn tables(&mut self, node: &Node) -> Vec<OptionTable> {
+    fn tables<'n>(&mut self, node: &'n Node) -> Vec<OptionTable<'n>> {
         let mut tables = Vec::new();
         for (key, value) in node.as_map().unwrap_or_default() {
             let Some(role) = self.role(key, key.as_text().unwrap_or_default()) else {
@@ -311,7 +352,7 @@ impl Reader<'_> {
             };
             tables.push(OptionTable {
                 role,
-                options: strings(value).join(" "),
+                options: Cow::Borrowed(value.as_text().unwrap_or_default()),
             });
         }
         tables
@@ -330,12 +371,22 @@ impl Reader<'_> {
     }
 
     fn role(&mut self, node: &Node, name: &str) -> Option<Role> {
-        let found = ROLES.iter().find(|(word, _)| *word == name).map(|(_, role)| *role);
+        let found = ROLES
+            .iter()
+            .find(|(word, _)| *word == name)
+            .map(|(_, role)| *role);
         if found.is_none() {
-            self.problems.add(node.at(), format!("there is no role `{name}`"));
+            self.problems
+                .add(node.at(), format!("there is no role `{name}`"));
         }
         found
     }
+}
+
+/// Words of a text.
+fn words(node: &Node) -> Vec<Cow<'_, str>> {
+    let text = node.as_text().unwrap_or_default();
+    text.split_ascii_whitespace().map(Cow::Borrowed).collect()
 }
 
 /// Words of a text, or the items of a list.

@@ -6,6 +6,8 @@
 mod check;
 mod load;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
@@ -17,8 +19,8 @@ pub struct Knowledge {
     names: Vec<(String, u32)>,
     /// Entries, packed.
     entries: Vec<Vec<u8>>,
-    /// Option tables that several entries share, by name, sorted.
-    groups: Vec<(String, Vec<OptionTable>)>,
+    /// Option tables that several entries share, packed, by name, sorted.
+    groups: Vec<(String, Vec<u8>)>,
     /// What is known of variables and of what programs print.
     pub(super) lists: Lists,
 }
@@ -135,9 +137,10 @@ pub(super) enum Role {
 
 /// Options with one role, in the form of the data: `-a --all -o= --output= --color~`.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
-pub(super) struct OptionTable {
+pub(super) struct OptionTable<'a> {
     pub(super) role: Role,
-    pub(super) options: String,
+    #[serde(borrow)]
+    pub(super) options: Cow<'a, str>,
 }
 
 /// One operand, or all the rest.
@@ -170,36 +173,52 @@ pub(super) enum Builtin {
 
 /// Part of an entry that holds when one of some options was given.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
-pub(super) struct Mode {
-    pub(super) when: String,
-    pub(super) options: Vec<OptionTable>,
+pub(super) struct Mode<'a> {
+    #[serde(borrow)]
+    pub(super) when: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) options: Vec<OptionTable<'a>>,
     pub(super) operands: Vec<Operand>,
     pub(super) verdict: Verdict,
-    pub(super) why: String,
+    #[serde(borrow)]
+    pub(super) why: Cow<'a, str>,
 }
 
 /// What is known of one program or subcommand.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "an entry of the data: each is a field of its own there"
+)]
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct Entry<'a> {
     pub(super) style: Style,
     /// No option of it writes or runs anything.
     pub(super) any: bool,
     pub(super) verdict: Verdict,
-    pub(super) why: String,
-    pub(super) options: Vec<OptionTable>,
-    pub(super) uses: Vec<String>,
+    #[serde(borrow)]
+    pub(super) why: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) options: Vec<OptionTable<'a>>,
+    #[serde(borrow)]
+    pub(super) uses: Vec<Cow<'a, str>>,
     pub(super) operands: Vec<Operand>,
     /// Options that take the place of the first operand.
-    pub(super) supplied_by: String,
-    pub(super) modes: Vec<Mode>,
+    #[serde(borrow)]
+    pub(super) supplied_by: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) modes: Vec<Mode<'a>>,
     /// Names and packed entries.
-    pub(super) subcommands: Vec<(String, Vec<u8>)>,
+    #[serde(borrow)]
+    pub(super) subcommands: Vec<(&'a str, &'a [u8])>,
     /// A word that is no subcommand is an operand.
     pub(super) fallback: bool,
     /// What the program does without a subcommand or operands.
     pub(super) bare: Verdict,
     /// Words that, as the only argument, make it print something about itself.
-    pub(super) info: String,
+    #[serde(borrow)]
+    pub(super) info: Cow<'a, str>,
+    /// It writes or calls home even when it is only asked for its version.
+    pub(super) talkative: bool,
     /// `-20` is an option.
     pub(super) digits: bool,
     /// Long options may be shortened, and all of them are listed.
@@ -207,19 +226,25 @@ pub(super) struct Entry {
     /// `-` as a path is a stream.
     pub(super) dash: bool,
     /// Options that make it work on whole trees.
-    pub(super) recursive: String,
+    #[serde(borrow)]
+    pub(super) recursive: Cow<'a, str>,
     /// Options that put it on the catastrophic floor.
-    pub(super) forced_by: String,
+    #[serde(borrow)]
+    pub(super) forced_by: Cow<'a, str>,
     /// Why it is catastrophic: always, or with one of `forced_by`.
-    pub(super) catastrophic: String,
+    #[serde(borrow)]
+    pub(super) catastrophic: Cow<'a, str>,
     /// Words that operands of role `listed` may be.
-    pub(super) listed: String,
+    #[serde(borrow)]
+    pub(super) listed: Cow<'a, str>,
     pub(super) builtin: Option<Builtin>,
     /// A command that comes in place of a missing one.
-    pub(super) default_command: String,
+    #[serde(borrow)]
+    pub(super) default_command: Cow<'a, str>,
     /// Whether words from elsewhere are added to the command, and by which option in the middle.
     pub(super) appends: bool,
-    pub(super) placeholder_options: String,
+    #[serde(borrow)]
+    pub(super) placeholder_options: Cow<'a, str>,
     /// It is Tagout itself.
     pub(super) own: bool,
 }
@@ -240,7 +265,7 @@ impl Knowledge {
         self.names.iter().map(|(name, _)| name.as_str())
     }
 
-    pub(super) fn entry(&self, name: &str) -> Option<Entry> {
+    pub(super) fn entry(&self, name: &str) -> Option<Entry<'_>> {
         let found = self
             .names
             .binary_search_by(|(known, _)| known.as_str().cmp(name))
@@ -249,26 +274,29 @@ impl Knowledge {
         unpack(self.entries.get(usize::try_from(*place).ok()?)?)
     }
 
-    pub(super) fn group(&self, name: &str) -> &[OptionTable] {
+    pub(super) fn group(&self, name: &str) -> Vec<OptionTable<'_>> {
         self.groups
             .binary_search_by(|(known, _)| known.as_str().cmp(name))
             .ok()
             .and_then(|found| self.groups.get(found))
-            .map_or(&[], |(_, tables)| tables.as_slice())
+            .and_then(|(_, bytes)| postcard::from_bytes(bytes).ok())
+            .unwrap_or_default()
     }
 }
 
-impl Entry {
-    pub(super) fn subcommand(&self, name: &str) -> Option<Self> {
+impl<'a> Entry<'a> {
+    pub(super) fn subcommand(&self, name: &str) -> Option<Entry<'a>> {
         let found = self
             .subcommands
-            .binary_search_by(|(known, _)| known.as_str().cmp(name))
+            .binary_search_by(|(known, _)| (*known).cmp(name))
             .ok()?;
-        self.subcommands.get(found).and_then(|(_, bytes)| unpack(bytes))
+        self.subcommands
+            .get(found)
+            .and_then(|(_, bytes)| unpack(bytes))
     }
 }
 
-fn unpack(bytes: &[u8]) -> Option<Entry> {
+fn unpack(bytes: &[u8]) -> Option<Entry<'_>> {
     postcard::from_bytes(bytes).ok()
 }
 

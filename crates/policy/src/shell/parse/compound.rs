@@ -178,9 +178,7 @@ impl Parser<'_> {
             let body = self.list(Stop::Arm)?;
             arms.push((patterns, body));
             self.lines()?;
-            if !(self.eat(";;&") || self.eat(";;") || self.eat(";&"))
-                && self.reserved() != "esac"
-            {
+            if !(self.eat(";;&") || self.eat(";;") || self.eat(";&")) && self.reserved() != "esac" {
                 return Err(self.error("an arm that does not end"));
             }
         }

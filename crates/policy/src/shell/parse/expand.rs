@@ -329,10 +329,18 @@ impl Parser<'_> {
     fn digits(&mut self, most: usize, radix: u32) -> Option<u32> {
         let mut value = None;
         for _ in 0..most {
-            let Some(digit) = self.byte(0).and_then(|byte| char::from(byte).to_digit(radix)) else {
+            let Some(digit) = self
+                .byte(0)
+                .and_then(|byte| char::from(byte).to_digit(radix))
+            else {
                 break;
             };
-            value = Some(value.unwrap_or(0_u32).checked_mul(radix)?.checked_add(digit)?);
+            value = Some(
+                value
+                    .unwrap_or(0_u32)
+                    .checked_mul(radix)?
+                    .checked_add(digit)?,
+            );
             self.at += 1;
         }
         value

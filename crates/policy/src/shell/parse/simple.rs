@@ -189,7 +189,8 @@ impl Parser<'_> {
                 head.push('(');
                 pieces.push(Piece::Quoted(head));
                 for word in words {
-                    let keyed = matches!(word.pieces.first(), Some(Piece::Text(t)) if t.starts_with('['));
+                    let keyed =
+                        matches!(word.pieces.first(), Some(Piece::Text(t)) if t.starts_with('['));
                     if keyed {
                         return Err(self.error("an array with keys"));
                     }
@@ -209,9 +210,9 @@ impl Parser<'_> {
         let process = matches!(self.peek(), Some(b'<' | b'>'))
             && self.peek_second() == Some(b'(')
             && self.at == start;
-        let bare = !matches!(self.peek(), Some(b'<' | b'>'))
-            && !(self.at == start && self.rest().starts_with("&>"));
-        if process || bare {
+        let operator = matches!(self.peek(), Some(b'<' | b'>'))
+            || self.at == start && self.rest().starts_with("&>");
+        if process || !operator {
             self.at = start;
             return Ok(None);
         }
@@ -316,24 +317,27 @@ fn split_subscript(word: Word, skip: usize) -> Result<(Vec<Piece>, bool, Word), 
     let mut value: Vec<Piece> = Vec::new();
     let mut append = false;
     for (position, piece) in word.pieces.into_iter().enumerate() {
-        match piece {
-            Piece::Text(text) if position <= index => {
-                let from = if position == 0 { skip } else { 0 };
-                let to = if position == index { at } else { text.len() };
-                let inner = text.get(from..to).unwrap_or_default();
-                subscript.push(Piece::Text(inner.to_owned()));
-                if position == index {
-                    let tail = text.get(at + 1..).unwrap_or_default();
-                    append = tail.starts_with('+');
-                    let tail = tail.trim_start_matches('+');
-                    let tail = tail.strip_prefix('=').unwrap_or(tail);
-                    if !tail.is_empty() {
-                        value.push(Piece::Text(tail.to_owned()));
-                    }
-                }
+        if position > index {
+            value.push(piece);
+            continue;
+        }
+        let Piece::Text(text) = piece else {
+            subscript.push(piece);
+            continue;
+        };
+        let from = if position == 0 { skip } else { 0 };
+        let to = if position == index { at } else { text.len() };
+        subscript.push(Piece::Text(
+            text.get(from..to).unwrap_or_default().to_owned(),
+        ));
+        if position == index {
+            let tail = text.get(at + 1..).unwrap_or_default();
+            append = tail.starts_with('+');
+            let tail = tail.trim_start_matches('+');
+            let tail = tail.strip_prefix('=').unwrap_or(tail);
+            if !tail.is_empty() {
+                value.push(Piece::Text(tail.to_owned()));
             }
-            other if position < index => subscript.push(other),
-            other => value.push(other),
         }
     }
     Ok((subscript, append, Word { pieces: value }))

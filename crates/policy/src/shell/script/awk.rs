@@ -13,8 +13,7 @@ pub(in crate::shell) fn read(text: &str) -> Scripted {
     for (index, token) in tokens.iter().enumerate() {
         match token {
             Token::Word("print" | "printf") => printing = Some(depth),
-            Token::Word("system") => return Scripted::Runs,
-            Token::Sign('|') => return Scripted::Runs,
+            Token::Word("system") | Token::Sign('|') => return Scripted::Runs,
             Token::Sign('@') => return Scripted::Unknown("it loads or calls what is not shown"),
             Token::Sign('(') => depth += 1,
             Token::Sign(')') => depth = depth.saturating_sub(1),
@@ -51,10 +50,14 @@ fn target(rest: &[Token<'_>]) -> Result<(), Scripted> {
         rest.first().copied(),
         matches!(rest.get(1), None | Some(Token::Sign(';' | '\n' | '}'))),
     ) else {
-        return Err(Scripted::Unknown("it prints into a file that is known only when it runs"));
+        return Err(Scripted::Unknown(
+            "it prints into a file that is known only when it runs",
+        ));
     };
     if !ended {
-        Err(Scripted::Unknown("it prints into a file that is known only when it runs"))
+        Err(Scripted::Unknown(
+            "it prints into a file that is known only when it runs",
+        ))
     } else if is_sink(path) {
         Ok(())
     } else {
@@ -110,7 +113,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, &'static str> {
     Ok(found)
 }
 
-fn sign<'a>(rest: &str, first: char, found: &mut Vec<Token<'a>>) -> usize {
+fn sign(rest: &str, first: char, found: &mut Vec<Token<'_>>) -> usize {
     for operator in ["||", "&&", ">=", "<=", "==", "!="] {
         if rest.starts_with(operator) {
             found.push(Token::Sign('='));

@@ -44,7 +44,12 @@ impl Reader<'_> {
 
     fn line(&mut self) -> String {
         let length = self.rest.find('\n').unwrap_or(self.rest.len());
-        let line = self.rest.get(..length).unwrap_or_default().trim().to_owned();
+        let line = self
+            .rest
+            .get(..length)
+            .unwrap_or_default()
+            .trim()
+            .to_owned();
         self.rest = self.rest.get(length..).unwrap_or_default();
         line
     }
@@ -123,9 +128,9 @@ impl Reader<'_> {
         match self.take() {
             None => Err(odd("an address without a command")),
             Some('{') => Ok(()),
-            Some('=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F') => {
-                self.end()
-            }
+            Some(
+                '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F',
+            ) => self.end(),
             Some('q' | 'Q' | 'l' | 'L') => {
                 self.skip(|c| c == ' ' || c.is_ascii_digit());
                 self.end()

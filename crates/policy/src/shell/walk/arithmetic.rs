@@ -101,7 +101,11 @@ impl Walker<'_> {
             };
             if NUMERIC.contains(&operator) {
                 let sides = [index.checked_sub(1), index.checked_add(1)];
-                for side in sides.into_iter().flatten().filter_map(|side| args.get(side)) {
+                for side in sides
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|side| args.get(side))
+                {
                     match side.text() {
                         Some(text) => self.expression(text, state),
                         None => self.doubt_arithmetic(),
@@ -110,8 +114,11 @@ impl Walker<'_> {
             }
             if matches!(operator, "-v" | "-R") {
                 let name = args.get(index + 1).and_then(|arg| arg.exact.as_deref());
-                if !name.is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')) {
-                    self.troubles.push("a test of a variable whose name is not plain".to_owned());
+                if !name.is_some_and(|name| {
+                    name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                }) {
+                    self.troubles
+                        .push("a test of a variable whose name is not plain".to_owned());
                 }
             }
         }

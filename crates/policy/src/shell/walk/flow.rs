@@ -116,7 +116,10 @@ impl Walker<'_> {
         }
         let exact = |value: &Value| matches!(value, Value::Known(_));
         let numbers = !values.is_empty() && values.iter().all(Value::is_number);
-        if !numbers && values.len() <= UNROLLED_MAX && !values.is_empty() && values.iter().all(exact)
+        if !numbers
+            && values.len() <= UNROLLED_MAX
+            && !values.is_empty()
+            && values.iter().all(exact)
         {
             let logged = self.log.len();
             let before = state.clone();
@@ -131,13 +134,23 @@ impl Walker<'_> {
         let value = if numbers {
             Value::Number
         } else {
-            values.into_iter().reduce(common).unwrap_or(Value::Unknown)
+            values
+                .into_iter()
+                .reduce(|first, second| common(&first, &second))
+                .unwrap_or(Value::Unknown)
         };
         self.looped(state, &mut |walker, state| {
             state.set(name.to_owned(), value.clone());
             walker.list(body, state);
         });
-        state.set(name.to_owned(), if numbers { Value::Number } else { Value::Unknown });
+        state.set(
+            name.to_owned(),
+            if numbers {
+                Value::Number
+            } else {
+                Value::Unknown
+            },
+        );
     }
 
     /// Walks a loop's inside with what holds in every round of it.
@@ -189,7 +202,10 @@ impl Walker<'_> {
     fn forget_logged(&mut self, logged: usize, before: &State, state: &mut State) {
         let set: Vec<(String, bool)> = self.log.iter().skip(logged).cloned().collect();
         for (name, _) in &set {
-            let always = set.iter().filter(|(other, _)| other == name).all(|(_, number)| *number);
+            let always = set
+                .iter()
+                .filter(|(other, _)| other == name)
+                .all(|(_, number)| *number);
             let value = if always && before.get(name).is_number() {
                 Value::Number
             } else {
@@ -199,13 +215,7 @@ impl Walker<'_> {
         }
     }
 
-    fn function(
-        &mut self,
-        name: &str,
-        body: &Command,
-        state: &mut State,
-        findings: &mut Findings,
-    ) {
+    fn function(&mut self, name: &str, body: &Command, state: &mut State, findings: &mut Findings) {
         if multiplies(body, name) {
             findings.catastrophe(format!("`{name}` starts itself over and over: a fork bomb"));
             findings.exec("a function that starts itself over and over");
@@ -221,15 +231,17 @@ impl Walker<'_> {
 }
 
 /// What two values have in common.
-fn common(first: Value, second: Value) -> Value {
+fn common(first: &Value, second: &Value) -> Value {
     let head = |value: &Value| match value {
-        Value::Known(text) | Value::Headed(text) => {
-            text.chars().next().filter(|c| *c != '-').map(|c| c.to_string())
-        }
+        Value::Known(text) | Value::Headed(text) => text
+            .chars()
+            .next()
+            .filter(|c| *c != '-')
+            .map(|c| c.to_string()),
         Value::Number | Value::Numbers => Some("1".to_owned()),
         Value::Word | Value::Unknown => None,
     };
-    match (head(&first), head(&second)) {
+    match (head(first), head(second)) {
         // The first character alone decides whether a word can be an option.
         (Some(one), Some(_)) => Value::Headed(one),
         _ => Value::Unknown,
@@ -246,7 +258,9 @@ fn multiplies(command: &Command, name: &str) -> bool {
             branches,
             otherwise,
         } => {
-            branches.iter().any(|(condition, body)| in_list(condition) || in_list(body))
+            branches
+                .iter()
+                .any(|(condition, body)| in_list(condition) || in_list(body))
                 || otherwise.as_ref().is_some_and(in_list)
         }
         Kind::Loop { condition, body } => in_list(condition) || in_list(body),

@@ -74,7 +74,11 @@ impl<'a> Walker<'a> {
         self.effects.sort();
         self.effects.dedup();
         Analysis {
-            class: if safe { Class::Safe } else { Class::Destructive },
+            class: if safe {
+                Class::Safe
+            } else {
+                Class::Destructive
+            },
             effects: self.effects,
             parts: self.parts,
             catastrophic: self.catastrophic,
@@ -187,7 +191,11 @@ impl<'a> Walker<'a> {
             for (assign, (name, value)) in assigns.iter().zip(given) {
                 let plain = assign.subscript.is_none() && !assign.append;
                 let array = matches!(assign.value, AssignValue::Array(_));
-                let value = if plain && !array { value } else { Value::Unknown };
+                let value = if plain && !array {
+                    value
+                } else {
+                    Value::Unknown
+                };
                 self.set_plain(name, value, state, &mut findings);
             }
             String::new()
@@ -249,11 +257,9 @@ impl<'a> Walker<'a> {
         let lists = &self.context.knowledge.lists;
         let pair = match value {
             Value::Known(text) => format!("{name}={text}"),
-            Value::Number
-            | Value::Numbers
-            | Value::Headed(_)
-            | Value::Word
-            | Value::Unknown => String::new(),
+            Value::Number | Value::Numbers | Value::Headed(_) | Value::Word | Value::Unknown => {
+                String::new()
+            }
         };
         listed(&lists.harmless, name) || lists.harmless_values.contains(&pair)
     }

@@ -58,7 +58,10 @@ impl Walker<'_> {
 
 /// Whether a path of which only the start is known may be such a name.
 fn may_be_socket(head: &str) -> bool {
-    head.len() > 1 && ["/dev/tcp/", "/dev/udp/"].iter().any(|name| name.starts_with(head))
+    head.len() > 1
+        && ["/dev/tcp/", "/dev/udp/"]
+            .iter()
+            .any(|name| name.starts_with(head))
 }
 
 /// Names that the shell opens as connections.

@@ -85,7 +85,7 @@ impl State {
     /// given, since whatever is written is looked at again once it is.
     pub(in crate::shell) fn join_keeping_folder(&mut self, other: &Self) {
         for (name, value) in &mut self.variables {
-            let joined = value.clone().or(other.get(name));
+            let joined = value.clone().or(&other.get(name));
             *value = joined;
         }
         for name in other.variables.keys() {

@@ -49,9 +49,10 @@ impl Walker<'_> {
             Piece::Param { param, quoted } => {
                 let value = self.param(param, state);
                 let all = |text: &str| matches!(text, "@" | "*");
-                let array = param.subscript.as_deref().is_some_and(
-                    |pieces| matches!(pieces, [Piece::Text(text)] if all(text)),
-                );
+                let array = param
+                    .subscript
+                    .as_deref()
+                    .is_some_and(|pieces| matches!(pieces, [Piece::Text(text)] if all(text)));
                 let listing = param.form == ParamForm::Names || array || all(&param.name);
                 let counted = param.form == ParamForm::Length;
                 (value, *quoted && (!listing || counted))
@@ -96,7 +97,8 @@ impl Walker<'_> {
             ParamForm::Plain | ParamForm::Complain => own,
             ParamForm::Length => Value::Number,
             ParamForm::Indirect => {
-                self.troubles.push("an expansion of a variable by another's value".to_owned());
+                self.troubles
+                    .push("an expansion of a variable by another's value".to_owned());
                 Value::Unknown
             }
             ParamForm::Default => match own {
@@ -111,7 +113,8 @@ impl Walker<'_> {
             ParamForm::Assign => {
                 let lists = &self.context.knowledge.lists;
                 if listed(&lists.influential, &param.name) {
-                    let reason = format!("it sets `{}`, which changes what programs do", param.name);
+                    let reason =
+                        format!("it sets `{}`, which changes what programs do", param.name);
                     self.troubles.push(reason);
                 }
                 self.log.push((param.name.clone(), false));
@@ -120,7 +123,8 @@ impl Walker<'_> {
                 Value::Unknown
             }
             ParamForm::Transform('P') => {
-                self.troubles.push("an expansion as a prompt, which runs commands".to_owned());
+                self.troubles
+                    .push("an expansion as a prompt, which runs commands".to_owned());
                 Value::Unknown
             }
             ParamForm::Names
@@ -219,7 +223,8 @@ fn matches(list: &[String], line: &str) -> bool {
             rest.is_empty()
                 || rest.starts_with(' ')
                     && rest.split_ascii_whitespace().all(|word| {
-                        word.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._@^~{}".contains(&b))
+                        word.bytes()
+                            .all(|b| b.is_ascii_alphanumeric() || b"/._@^~{}".contains(&b))
                     })
         }),
     })
