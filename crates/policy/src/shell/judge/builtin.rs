@@ -52,6 +52,7 @@ impl Walker<'_> {
     fn declare(&mut self, args: &[Arg], export: bool, state: &mut State, findings: &mut Findings) {
         let mut export = export;
         let mut whole = false;
+        let mut shows = false;
         for arg in args {
             let option = arg
                 .exact
@@ -60,6 +61,7 @@ impl Walker<'_> {
             if let Some(letters) = option {
                 export |= letters.starts_with('-') && letters.contains('x');
                 whole |= letters.contains('i');
+                shows |= letters.contains(['p', 'f', 'F']);
                 let known = |c: char| "-+aAgIlurxipfFt".contains(c);
                 if !letters.chars().all(known) {
                     findings.unknown(format!(
@@ -79,6 +81,9 @@ impl Walker<'_> {
                 && (arg.exact.is_some() || arg.head.contains('='));
             if !plain {
                 findings.unknown(format!("`{}` is not a plain declaration", arg.shown));
+                continue;
+            }
+            if shows && arg.exact.as_deref() == Some(name.as_str()) {
                 continue;
             }
             let declaration = Declaration {

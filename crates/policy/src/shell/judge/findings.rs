@@ -91,11 +91,19 @@ impl Findings {
             | Role::Listed
             | Role::Format
             | Role::Setting
+            | Role::Remote
+            | Role::Viewed
             | Role::Until => {}
             Role::Write | Role::Delete | Role::Change => {
                 self.change(&format!("the option `{name}` makes it write"));
             }
-            Role::Exec | Role::Shell | Role::Sed | Role::Awk | Role::Joined | Role::Command => {
+            Role::Exec
+            | Role::Shell
+            | Role::Action
+            | Role::Sed
+            | Role::Awk
+            | Role::Joined
+            | Role::Command => {
                 self.exec(&format!("the option `{name}` makes it run a program"));
             }
             Role::Host => self.network(None),

@@ -119,11 +119,12 @@ impl Walker<'_> {
         if let Some(builtin) = entry.builtin {
             return self.builtin(builtin, entry, args, state, findings);
         }
-        if let [only] = args
-            && let Some(word) = only.exact.as_deref()
-            && !entry.talkative
-            && (ABOUT_ITSELF.contains(&word) || has_word(&entry.info, word))
-        {
+        let about_itself = |arg: &Arg| {
+            arg.exact
+                .as_deref()
+                .is_some_and(|word| ABOUT_ITSELF.contains(&word) || has_word(&entry.info, word))
+        };
+        if !args.is_empty() && !entry.talkative && args.iter().all(about_itself) {
             return;
         }
         if !entry.catastrophic.is_empty() && entry.forced_by.is_empty() {

@@ -1,6 +1,6 @@
 //! What a value or an operand does in its role.
 
-use super::{Findings, has_word};
+use super::Findings;
 use crate::shell::arg::{Arg, Value};
 use crate::shell::knowledge::{Entry, Role, listed};
 use crate::shell::script::{Scripted, awk, sed};
@@ -18,13 +18,24 @@ impl Walker<'_> {
         let stream = entry.dash && arg.exact.as_deref() == Some("-");
         match role {
             Role::Ok | Role::Until | Role::Assign | Role::Command | Role::Joined => {}
-            Role::Read | Role::Write if stream => {}
-            Role::Read => self.read_path(arg, state, findings),
+            Role::Read | Role::Write | Role::Remote if stream => {}
+            Role::Remote if arg.shown.contains(':') => findings.network(None),
+            Role::Viewed if arg.head.is_empty() || arg.head.starts_with('+') => {
+                findings.exec("a command for the viewer");
+            }
+            Role::Read | Role::Remote | Role::Viewed => self.read_path(arg, state, findings),
             Role::Write => self.write_path(arg, state, findings),
             Role::Delete => self.delete_path(arg, state, findings),
             Role::Exec => findings.exec(&format!("it runs `{}`", arg.shown)),
             Role::Host => findings.network(host(arg)),
             Role::Shell => self.shell_text(arg, state, findings),
+            Role::Action => {
+                let set = self.log.len();
+                self.shell_text(arg, state, findings);
+                if self.log.len() > set {
+                    findings.unknown("it sets variables at a time that is not known");
+                }
+            }
             Role::Sed => self.scripted(arg, sed::read, state, findings),
             Role::Awk => self.scripted(arg, awk::read, state, findings),
             Role::Folder => state.folder = Self::joined(arg, state),
@@ -36,11 +47,13 @@ impl Walker<'_> {
                 findings.change(&format!("`{}` makes it change something", arg.shown));
             }
             Role::Listed => {
-                if !arg
-                    .exact
-                    .as_deref()
-                    .is_some_and(|word| has_word(&entry.listed, word))
-                {
+                let known = |word: &str| {
+                    entry.listed.split_ascii_whitespace().any(|one| {
+                        one.strip_suffix('*')
+                            .map_or(one == word, |start| word.starts_with(start))
+                    })
+                };
+                if !arg.exact.as_deref().is_some_and(known) {
                     findings.unknown(format!("`{}` is not known to be harmless", arg.shown));
                 }
             }
@@ -89,6 +102,11 @@ impl Walker<'_> {
             }
             Scripted::Writes(path) => self.write_path(&Arg::of(&path), state, findings),
             Scripted::Runs => findings.exec("a script in it runs commands"),
+            Scripted::Commands(commands) => {
+                for command in commands {
+                    self.shell_text(&Arg::of(&command), state, findings);
+                }
+            }
             Scripted::Unknown(what) => findings.unknown(format!("a script in it: {what}")),
         }
     }
@@ -108,6 +126,7 @@ impl Walker<'_> {
             findings.unknown(format!("it sets `{name}`, which changes what programs do"));
         }
         self.log.push((name.to_owned(), false));
+        state.functions.remove(name);
         state.set(name.to_owned(), Value::Unknown);
     }
 }

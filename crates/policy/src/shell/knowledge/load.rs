@@ -53,6 +53,9 @@ const ROLES: &[(&str, Role)] = &[
     ("format", Role::Format),
     ("setting", Role::Setting),
     ("joined", Role::Joined),
+    ("action", Role::Action),
+    ("remote", Role::Remote),
+    ("viewed", Role::Viewed),
     ("unknown", Role::Unknown),
 ];
 

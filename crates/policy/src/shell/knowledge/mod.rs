@@ -129,6 +129,12 @@ pub(super) enum Role {
     Format,
     /// A name that is read, or `name=value`, which is changed.
     Setting,
+    /// Shell text that this shell runs later, at any time.
+    Action,
+    /// A path that is read, or with a colon something on another machine.
+    Remote,
+    /// A path that is read; with a plus it is a command for the viewer.
+    Viewed,
     /// Shell text, joined from this operand and all that follow.
     Joined,
     /// Not known.

@@ -10,28 +10,59 @@ pub(in crate::shell) fn read(text: &str) -> Scripted {
     };
     let mut depth = 0_usize;
     let mut printing: Option<usize> = None;
+    let mut commands = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
+        let before = tokens.get(..index).unwrap_or_default();
+        let behind = tokens.get(index + 1..).unwrap_or_default();
         match token {
             Token::Word("print" | "printf") => printing = Some(depth),
-            Token::Word("system") | Token::Sign('|') => return Scripted::Runs,
+            Token::Word("system") => return Scripted::Runs,
+            Token::Sign('|') => match command(before, behind) {
+                Some(command) => commands.push(command),
+                None => return Scripted::Runs,
+            },
             Token::Sign('@') => return Scripted::Unknown("it loads or calls what is not shown"),
             Token::Sign('(') => depth += 1,
             Token::Sign(')') => depth = depth.saturating_sub(1),
+            // A statement goes on behind a comma or an operator at the end of a line.
+            Token::Sign('\n') if matches!(before.last(), Some(Token::Sign(',' | '='))) => {}
             Token::Sign(';' | '\n' | '{' | '}') => printing = None,
             Token::Sign('>') if printing == Some(depth) => {
-                if let Err(found) = target(tokens.get(index + 1..).unwrap_or_default()) {
+                if let Err(found) = target(behind) {
                     return found;
                 }
             }
             Token::Word("getline") => {
-                if !plain_input(tokens.get(index + 1..).unwrap_or_default()) {
+                if !plain_input(behind) {
                     return Scripted::Unknown("it reads a file that is known only when it runs");
                 }
             }
             Token::Word(_) | Token::Text(_) | Token::Pattern | Token::Number | Token::Sign(_) => {}
         }
     }
-    Scripted::Harmless
+    if commands.is_empty() {
+        Scripted::Harmless
+    } else {
+        Scripted::Commands(commands)
+    }
+}
+
+/// The command of a pipe, where it is one string and nothing is joined to it.
+fn command(before: &[Token<'_>], behind: &[Token<'_>]) -> Option<String> {
+    let plain = |text: &str| (!text.contains('\\')).then(|| text.to_owned());
+    match (behind.first(), behind.get(1)) {
+        (Some(Token::Text(text)), None | Some(Token::Sign(';' | '\n' | '}'))) => plain(text),
+        (Some(Token::Word("getline")), _) => match before {
+            [
+                ..,
+                Token::Sign('(' | '{' | ';' | '\n' | '='),
+                Token::Text(text),
+            ] => plain(text),
+            [Token::Text(text)] => plain(text),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -12,6 +12,8 @@ pub(super) enum Scripted {
     Reads(Vec<String>),
     /// Writes this file.
     Writes(String),
+    /// Runs these commands, and no others.
+    Commands(Vec<String>),
     /// Runs commands.
     Runs,
     /// Can't be told, for this reason.

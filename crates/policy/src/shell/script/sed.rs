@@ -93,16 +93,31 @@ impl Reader<'_> {
             Some(c) if c.is_ascii_digit() => self.skip(|c| c.is_ascii_digit() || c == '~'),
             Some('/') => {
                 self.take();
-                self.until('/')?;
+                self.pattern('/')?;
                 self.skip(|c| c == 'I' || c == 'M');
             }
             Some('\\') => {
                 self.take();
                 let delimiter = self.take().ok_or(odd("an address without its end"))?;
-                self.until(delimiter)?;
+                self.pattern(delimiter)?;
                 self.skip(|c| c == 'I' || c == 'M');
             }
             Some(_) | None => {}
+        }
+        Ok(())
+    }
+
+    /// Skips a pattern. Not every sed agrees on a delimiter in brackets.
+    fn pattern(&mut self, delimiter: char) -> Step {
+        let start = self.rest;
+        self.until(delimiter)?;
+        let length = start.len() - self.rest.len() - delimiter.len_utf8();
+        let pattern = start.get(..length).unwrap_or_default().replace("\\[", "");
+        let opened = pattern
+            .rfind('[')
+            .filter(|at| !pattern.get(*at..).unwrap_or_default().contains(']'));
+        if opened.is_some() {
+            return Err(odd("a delimiter in brackets"));
         }
         Ok(())
     }
@@ -194,7 +209,7 @@ impl Reader<'_> {
 
     fn substitute(&mut self) -> Step {
         let delimiter = self.take().ok_or(odd("a command without its end"))?;
-        self.until(delimiter)?;
+        self.pattern(delimiter)?;
         self.until(delimiter)?;
         loop {
             match self.peek() {
