@@ -96,13 +96,24 @@ fn lines(label: &str) -> Vec<String> {
         .collect()
 }
 
+/// All variants of the first lines, which are the corpus, and a turning third of the others.
+fn some_of(variants: &[String], index: usize) -> impl Iterator<Item = &String> {
+    let corpus = corpus(CORPUS).len() / 2;
+    let wanted = move |place: &usize| index < corpus || (place + index).is_multiple_of(3);
+    variants
+        .iter()
+        .enumerate()
+        .filter(move |(place, _)| wanted(place))
+        .map(|(_, variant)| variant)
+}
+
 /// H4: whatever is added to a safe line that writes makes it destructive.
 #[test]
 fn additions_are_found_in_every_safe_line() {
     let plain = |line: &String| !line.contains("<<") && !line.contains('#') && safe(line);
-    for line in lines("safe").iter().filter(|line| plain(line)) {
+    for (index, line) in lines("safe").iter().filter(|line| plain(line)).enumerate() {
         let line = line.trim_end().trim_end_matches('&');
-        for changed in [
+        let changes = [
             format!("{line}; touch X"),
             format!("{line} && touch X"),
             format!("{line} || touch X"),
@@ -126,8 +137,9 @@ fn additions_are_found_in_every_safe_line() {
             format!("! touch X || {line}"),
             format!("cat <({line}\n) <(touch X)"),
             format!("echo \"$({line}\n)$(touch X)\""),
-        ] {
-            assert!(!safe(&changed), "{changed:?}");
+        ];
+        for changed in some_of(&changes, index) {
+            assert!(!safe(changed), "{changed:?}");
         }
     }
 }
@@ -135,7 +147,7 @@ fn additions_are_found_in_every_safe_line() {
 /// H4: the same destructive commands in other clothes.
 #[test]
 fn disguises_do_not_help() {
-    for line in lines("destructive") {
+    for (index, line) in lines("destructive").into_iter().enumerate() {
         let quoted = line.replace('\'', r"'\''");
         let mut disguises = vec![
             format!("ls; {line}"),
@@ -177,8 +189,8 @@ fn disguises_do_not_help() {
                 format!("{first}\\\n{end} {rest}"),
             ]);
         }
-        for disguise in disguises {
-            assert!(!safe(&disguise), "{disguise:?}");
+        for disguise in some_of(&disguises, index) {
+            assert!(!safe(disguise), "{disguise:?}");
         }
     }
 }

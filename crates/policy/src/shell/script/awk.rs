@@ -53,12 +53,12 @@ fn command(before: &[Token<'_>], behind: &[Token<'_>]) -> Option<String> {
     match (behind.first(), behind.get(1)) {
         (Some(Token::Text(text)), None | Some(Token::Sign(';' | '\n' | '}'))) => plain(text),
         (Some(Token::Word("getline")), _) => match before {
-            [
+            [Token::Text(text)]
+            | [
                 ..,
                 Token::Sign('(' | '{' | ';' | '\n' | '='),
                 Token::Text(text),
             ] => plain(text),
-            [Token::Text(text)] => plain(text),
             _ => None,
         },
         _ => None,
