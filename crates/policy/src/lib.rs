@@ -18,5 +18,6 @@ pub mod law;
 pub mod problem;
 pub mod scope;
 pub mod session;
+pub mod shell;
 pub mod targets;
 pub mod yaml;

@@ -186,3 +186,18 @@ pub const RETRY_BASE_MS: u64 = 100;
 
 /// Bytes of a file in which an edit's old text is looked for before it is admitted.
 pub const OLD_TEXT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Nesting of a command line: lists, substitutions, wrappers and shells in shells together.
+pub const COMMAND_DEPTH_MAX: usize = 64;
+
+/// Simple commands in one line. Beyond it the rest is not looked at, and the line is destructive.
+pub const COMMAND_PARTS_MAX: usize = 1_000;
+
+/// Words that one word may become by brace expansion.
+pub const COMMAND_BRACES_MAX: usize = 256;
+
+/// Steps that the analysis of one line may take: what stops loops in loops in loops.
+pub const COMMAND_STEPS_MAX: usize = 20_000;
+
+/// Variables whose values are followed through one line.
+pub const COMMAND_VARIABLES_MAX: usize = 64;

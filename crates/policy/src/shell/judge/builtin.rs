@@ -1,0 +1,187 @@
+//! Commands that change the shell they run in.
+
+use super::{Findings, has_word};
+use crate::shell::arg::{Arg, Value};
+use crate::shell::knowledge::{Builtin, Entry};
+use crate::shell::walk::{State, Walker};
+
+impl Walker<'_> {
+    pub(super) fn builtin(
+        &mut self,
+        builtin: Builtin,
+        entry: &Entry<'_>,
+        args: &[Arg],
+        state: &mut State,
+        findings: &mut Findings,
+    ) {
+        match builtin {
+            Builtin::ChangeFolder => {
+                let operand = args.iter().find(|arg| !arg.head.starts_with('-'));
+                let dash = args.iter().any(|arg| arg.exact.as_deref() == Some("-"));
+                state.folder = match operand {
+                    Some(arg) => Self::joined(arg, state),
+                    None if dash || !args.is_empty() => None,
+                    None => Some("~".to_owned()),
+                };
+            }
+            Builtin::LeaveFolder => state.folder = None,
+            Builtin::Declare => self.declare(args, false, state, findings),
+            Builtin::Export => self.declare(args, true, state, findings),
+            Builtin::Evaluate => {
+                let texts: Option<Vec<&str>> =
+                    args.iter().map(|arg| arg.exact.as_deref()).collect();
+                match texts {
+                    Some(texts) => self.script(&texts.join(" "), state, findings),
+                    None => findings.exec("it runs text that is known only when it runs"),
+                }
+            }
+            Builtin::Arithmetic => {
+                for arg in args {
+                    match arg.text() {
+                        Some(text) => self.expression(text, state),
+                        None => findings.unknown("arithmetic over text that is not known"),
+                    }
+                }
+            }
+            Builtin::Test => test(args, findings),
+            Builtin::Options => options(entry, args, findings),
+        }
+    }
+
+    /// `declare`, `local`, `export` and the like.
+    fn declare(&mut self, args: &[Arg], export: bool, state: &mut State, findings: &mut Findings) {
+        let mut export = export;
+        let mut whole = false;
+        let mut shows = false;
+        for arg in args {
+            let option = arg
+                .exact
+                .as_deref()
+                .filter(|text| text.starts_with(['-', '+']));
+            if let Some(letters) = option {
+                export |= letters.starts_with('-') && letters.contains('x');
+                whole |= letters.contains('i');
+                shows |= letters.contains(['p', 'f', 'F']);
+                let known = |c: char| "-+aAgIlurxipfFt".contains(c);
+                if !letters.chars().all(known) {
+                    findings.unknown(format!(
+                        "the option `{letters}` is not known to be harmless"
+                    ));
+                }
+                continue;
+            }
+            let name = arg
+                .head
+                .split(['=', '+'])
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            let plain = !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                && (arg.exact.is_some() || arg.head.contains('='));
+            if !plain {
+                findings.unknown(format!("`{}` is not a plain declaration", arg.shown));
+                continue;
+            }
+            if shows && arg.exact.as_deref() == Some(name.as_str()) {
+                continue;
+            }
+            let declaration = Declaration {
+                name,
+                export,
+                whole,
+            };
+            self.declared(arg, declaration, state, findings);
+        }
+    }
+
+    fn declared(
+        &mut self,
+        arg: &Arg,
+        declaration: Declaration,
+        state: &mut State,
+        findings: &mut Findings,
+    ) {
+        let name = declaration.name;
+        let value = match arg.exact.as_deref().map(|text| text.split_once('=')) {
+            Some(Some((left, text))) if !left.ends_with('+') && !text.starts_with('(') => {
+                Value::Known(text.to_owned())
+            }
+            Some(None) => state.get(&name),
+            Some(Some(_)) | None => Value::Unknown,
+        };
+        if declaration.whole && !value.is_number() && arg.head.contains('=') {
+            findings.unknown("arithmetic over text that is not certain to be a number");
+        }
+        if declaration.export {
+            self.check_environment(&name, &value, findings);
+            state.exported.insert(name.clone());
+        }
+        self.set_plain(name, value, state, findings);
+    }
+}
+
+/// One variable that is declared.
+struct Declaration {
+    name: String,
+    /// For every later program.
+    export: bool,
+    /// As a whole number, so that its value is evaluated.
+    whole: bool,
+}
+
+/// `test` and `[`: a unary operator that is not known may be one that evaluates a subscript.
+fn test(args: &[Arg], findings: &mut Findings) {
+    for (index, arg) in args.iter().enumerate() {
+        if arg.splits {
+            findings.unknown(format!(
+                "an unquoted expansion (`{}…`) in a test; quote it",
+                arg.shown
+            ));
+        }
+        let evaluates = match arg.exact.as_deref() {
+            Some(text) => matches!(text, "-v" | "-R"),
+            None => arg.may_be_option(),
+        };
+        let next = args.get(index + 1);
+        let subscript = next.is_some_and(|next| match next.exact.as_deref() {
+            Some(text) => text.contains('['),
+            None => next.text().is_none(),
+        });
+        if evaluates && subscript {
+            findings.unknown("a test that may evaluate a subscript");
+        }
+    }
+}
+
+/// `set`: flags that change only how the shell reports and fails.
+fn options(entry: &Entry<'_>, args: &[Arg], findings: &mut Findings) {
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let Some(text) = arg.exact.as_deref() else {
+            if arg.may_be_option() {
+                findings.unknown("an option of the shell that is known only when it runs");
+            }
+            return;
+        };
+        if text == "--" || !text.starts_with(['-', '+']) {
+            return;
+        }
+        let letters = text.get(1..).unwrap_or_default();
+        if !letters.chars().all(|c| "euxvfhBCEo".contains(c)) {
+            findings.unknown(format!("the option `{text}` is not known to be harmless"));
+        }
+        if letters.contains('o')
+            && let Some(name) = rest.next()
+            && !name
+                .exact
+                .as_deref()
+                .is_some_and(|name| has_word(&entry.listed, name))
+        {
+            findings.unknown(format!(
+                "the option `{}` is not known to be harmless",
+                name.shown
+            ));
+        }
+    }
+}

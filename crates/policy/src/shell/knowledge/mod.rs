@@ -1,0 +1,316 @@
+//! Knowledge of programs: what their options and operands mean. Data in `data/programs/`.
+//!
+//! In memory it is a sorted index of names over packed entries, so that a short-lived process pays
+//! only for the programs that its line names.
+
+mod check;
+mod load;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::problem::Problem;
+
+/// What the analysis knows about programs and variables.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub struct Knowledge {
+    /// Program names, sorted, each with the place of its entry.
+    names: Vec<(String, u32)>,
+    /// Entries, packed.
+    entries: Vec<Vec<u8>>,
+    /// Option tables that several entries share, packed, by name, sorted.
+    groups: Vec<(String, Vec<u8>)>,
+    /// What is known of variables and of what programs print.
+    pub(super) lists: Lists,
+}
+
+/// Plain lists of names.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub(super) struct Lists {
+    /// Folders whose programs are the system's.
+    pub(super) folders: Vec<String>,
+    /// Variables that may be set for a program; a trailing `*` stands for any rest.
+    pub(super) harmless: Vec<String>,
+    /// `NAME=value` pairs that may be set for a program.
+    pub(super) harmless_values: Vec<String>,
+    /// Variables that change what the shell or programs do.
+    pub(super) influential: Vec<String>,
+    /// Variables that hold whole numbers.
+    pub(super) numbers: Vec<String>,
+    /// Variables that hold absolute paths.
+    pub(super) absolute: Vec<String>,
+    /// Commands that print a whole number.
+    pub(super) prints_number: Vec<String>,
+    /// Commands that print whole numbers.
+    pub(super) prints_numbers: Vec<String>,
+    /// Commands that print an absolute path.
+    pub(super) prints_path: Vec<String>,
+    /// Commands that print one word that is no option.
+    pub(super) prints_word: Vec<String>,
+    /// Files that swallow what is written to them.
+    pub(super) sinks: Vec<String>,
+    /// Devices that must never be written, by the start of their path.
+    pub(super) devices: Vec<String>,
+    /// Folders that must never be removed as a whole.
+    pub(super) precious: Vec<String>,
+}
+
+/// How a program reads its arguments.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub(super) enum Style {
+    /// GNU: clusters, long options, options anywhere.
+    #[default]
+    Gnu,
+    /// Options end at the first operand.
+    Posix,
+    /// Whole words such as `-name`, anywhere; values follow, or come after `=`.
+    Exact,
+    /// `key=value` operands.
+    Keyed,
+    /// As GNU, but the first word may be a cluster without its dash.
+    Bundled,
+}
+
+/// What a program does however it is called.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub(super) enum Verdict {
+    /// What its options and operands say.
+    #[default]
+    Arguments,
+    /// Changes something that is not a path.
+    Change,
+    /// Runs code.
+    Exec,
+    /// Reaches the network.
+    Network,
+    /// Not known.
+    Unknown,
+}
+
+/// What an option's value or an operand is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(super) enum Role {
+    /// Harmless, whatever it is.
+    Ok,
+    /// A path that is read.
+    Read,
+    /// A path that is created or changed.
+    Write,
+    /// A path that is removed.
+    Delete,
+    /// Changes something that is not a path.
+    Change,
+    /// Runs a program.
+    Exec,
+    /// A host or an address.
+    Host,
+    /// Text that a shell runs.
+    Shell,
+    /// A sed script.
+    Sed,
+    /// An awk program.
+    Awk,
+    /// A command: this operand and all that follow.
+    Command,
+    /// A command up to `;` or `+`.
+    Until,
+    /// `NAME=value` for the command that follows.
+    Assign,
+    /// The folder that later paths start from.
+    Folder,
+    /// The name of a shell variable that is set.
+    Name,
+    /// One of the words that the entry lists.
+    Listed,
+    /// Publishes.
+    Push,
+    /// `+…`, as `date` takes it; anything else changes something.
+    Format,
+    /// A name that is read, or `name=value`, which is changed.
+    Setting,
+    /// Shell text that this shell runs later, at any time.
+    Action,
+    /// A path that is read, or with a colon something on another machine.
+    Remote,
+    /// A path that is read; with a plus it is a command for the viewer.
+    Viewed,
+    /// Shell text, joined from this operand and all that follow.
+    Joined,
+    /// Not known.
+    Unknown,
+}
+
+/// Options with one role, in the form of the data: `-a --all -o= --output= --color~`.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(super) struct OptionTable<'a> {
+    pub(super) role: Role,
+    #[serde(borrow)]
+    pub(super) options: Cow<'a, str>,
+}
+
+/// One operand, or all the rest.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(super) struct Operand {
+    pub(super) role: Role,
+    pub(super) repeated: bool,
+}
+
+/// What a command of the shell itself does to the shell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(super) enum Builtin {
+    /// Changes the working directory.
+    ChangeFolder,
+    /// Changes the working directory to one that the line does not show.
+    LeaveFolder,
+    /// Declares variables.
+    Declare,
+    /// Declares variables for every later program.
+    Export,
+    /// Runs its arguments as shell text.
+    Evaluate,
+    /// Evaluates its arguments as arithmetic.
+    Arithmetic,
+    /// Tests its arguments.
+    Test,
+    /// Sets options of the shell.
+    Options,
+}
+
+/// Part of an entry that holds when one of some options was given.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub(super) struct Mode<'a> {
+    #[serde(borrow)]
+    pub(super) when: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) options: Vec<OptionTable<'a>>,
+    pub(super) operands: Vec<Operand>,
+    pub(super) verdict: Verdict,
+    #[serde(borrow)]
+    pub(super) why: Cow<'a, str>,
+}
+
+/// What is known of one program or subcommand.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "an entry of the data: each is a field of its own there"
+)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry<'a> {
+    pub(super) style: Style,
+    /// No option of it writes or runs anything.
+    pub(super) any: bool,
+    pub(super) verdict: Verdict,
+    #[serde(borrow)]
+    pub(super) why: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) options: Vec<OptionTable<'a>>,
+    #[serde(borrow)]
+    pub(super) uses: Vec<Cow<'a, str>>,
+    pub(super) operands: Vec<Operand>,
+    /// Options that take the place of the first operand.
+    #[serde(borrow)]
+    pub(super) supplied_by: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) modes: Vec<Mode<'a>>,
+    /// Names and packed entries.
+    #[serde(borrow)]
+    pub(super) subcommands: Vec<(&'a str, &'a [u8])>,
+    /// A word that is no subcommand is an operand.
+    pub(super) fallback: bool,
+    /// What the program does without a subcommand or operands.
+    pub(super) bare: Verdict,
+    /// Words that, as the only argument, make it print something about itself.
+    #[serde(borrow)]
+    pub(super) info: Cow<'a, str>,
+    /// It writes or calls home even when it is only asked for its version.
+    pub(super) talkative: bool,
+    /// `-20` is an option.
+    pub(super) digits: bool,
+    /// Long options may be shortened, and all of them are listed.
+    pub(super) abbreviate: bool,
+    /// `-` as a path is a stream.
+    pub(super) dash: bool,
+    /// Options that make it work on whole trees.
+    #[serde(borrow)]
+    pub(super) recursive: Cow<'a, str>,
+    /// Options that put it on the catastrophic floor.
+    #[serde(borrow)]
+    pub(super) forced_by: Cow<'a, str>,
+    /// Why it is catastrophic: always, or with one of `forced_by`.
+    #[serde(borrow)]
+    pub(super) catastrophic: Cow<'a, str>,
+    /// Words that operands of role `listed` may be.
+    #[serde(borrow)]
+    pub(super) listed: Cow<'a, str>,
+    pub(super) builtin: Option<Builtin>,
+    /// A command that comes in place of a missing one.
+    #[serde(borrow)]
+    pub(super) default_command: Cow<'a, str>,
+    /// Whether words from elsewhere are added to the command, and by which option in the middle.
+    pub(super) appends: bool,
+    #[serde(borrow)]
+    pub(super) placeholder_options: Cow<'a, str>,
+    /// It is Tagout itself.
+    pub(super) own: bool,
+}
+
+impl Knowledge {
+    /// The knowledge that comes with the program. Parses the embedded files: keep the result.
+    pub fn built_in() -> Result<Self, Vec<Problem>> {
+        load::load(load::SOURCES)
+    }
+
+    /// Knowledge from other files: pairs of a file's name and its text.
+    pub fn from_yaml(files: &[(&str, &str)]) -> Result<Self, Vec<Problem>> {
+        load::load(files)
+    }
+
+    /// The names of all programs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|(name, _)| name.as_str())
+    }
+
+    pub(super) fn entry(&self, name: &str) -> Option<Entry<'_>> {
+        let found = self
+            .names
+            .binary_search_by(|(known, _)| known.as_str().cmp(name))
+            .ok()?;
+        let (_, place) = self.names.get(found)?;
+        unpack(self.entries.get(usize::try_from(*place).ok()?)?)
+    }
+
+    pub(super) fn group(&self, name: &str) -> Vec<OptionTable<'_>> {
+        self.groups
+            .binary_search_by(|(known, _)| known.as_str().cmp(name))
+            .ok()
+            .and_then(|found| self.groups.get(found))
+            .and_then(|(_, bytes)| postcard::from_bytes(bytes).ok())
+            .unwrap_or_default()
+    }
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn subcommand(&self, name: &str) -> Option<Entry<'a>> {
+        let found = self
+            .subcommands
+            .binary_search_by(|(known, _)| (*known).cmp(name))
+            .ok()?;
+        self.subcommands
+            .get(found)
+            .and_then(|(_, bytes)| unpack(bytes))
+    }
+}
+
+fn unpack(bytes: &[u8]) -> Option<Entry<'_>> {
+    postcard::from_bytes(bytes).ok()
+}
+
+/// Whether a name is in a list whose entries may end in `*`.
+pub(super) fn listed(list: &[String], name: &str) -> bool {
+    list.iter().any(|known| {
+        known
+            .strip_suffix('*')
+            .map_or(known == name, |start| name.starts_with(start))
+    })
+}

@@ -1,0 +1,282 @@
+//! Walks a parsed line as a shell would run it, and gathers what each command does.
+
+mod arithmetic;
+mod flow;
+mod redirect;
+mod state;
+mod words;
+
+pub(super) use state::State;
+
+use tagout_vocab::limits::{COMMAND_DEPTH_MAX, COMMAND_PARTS_MAX, COMMAND_STEPS_MAX};
+use tagout_vocab::{Class, Effect};
+
+use super::arg::{Arg, Value};
+use super::ast::{AndOr, Assign, AssignValue, Command, Join, Kind, List, Pipeline};
+use super::judge::Findings;
+use super::knowledge::listed;
+use super::{Analysis, Judgement, OwnCall, Part, ShellContext};
+
+/// What has been found so far.
+pub(super) struct Walker<'a> {
+    pub(super) context: &'a ShellContext<'a>,
+    pub(super) parts: Vec<Part>,
+    pub(super) effects: Vec<Effect>,
+    pub(super) catastrophic: Option<String>,
+    pub(super) own_calls: Vec<OwnCall>,
+    pub(super) push: bool,
+    pub(super) network: bool,
+    pub(super) depth: usize,
+    /// What is wrong with expansions of the command that is being read.
+    pub(super) troubles: Vec<String>,
+    /// Variables that were set, in order, and whether to a number.
+    pub(super) log: Vec<(String, bool)>,
+    steps: usize,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(context: &'a ShellContext<'a>) -> Self {
+        Self {
+            context,
+            parts: Vec::new(),
+            effects: Vec::new(),
+            catastrophic: None,
+            own_calls: Vec::new(),
+            push: false,
+            network: false,
+            depth: 0,
+            troubles: Vec::new(),
+            log: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// Walks the whole line.
+    pub(super) fn run(mut self, line: &str, list: &List) -> Analysis {
+        let mut state = State::default();
+        self.list(list, &mut state);
+        let mut safe = self
+            .parts
+            .iter()
+            .all(|part| part.judgement == Judgement::ReadOnly);
+        if self.spent() || self.parts.len() >= COMMAND_PARTS_MAX {
+            safe = false;
+            self.effects.push(Effect::Run {
+                command: line.to_owned(),
+            });
+            self.parts.push(Part {
+                text: String::new(),
+                program: String::new(),
+                judgement: Judgement::Unknown("the line is too involved".to_owned()),
+                why: "the line is too involved to be followed".to_owned(),
+            });
+        }
+        self.effects.sort();
+        self.effects.dedup();
+        Analysis {
+            class: if safe {
+                Class::Safe
+            } else {
+                Class::Destructive
+            },
+            effects: self.effects,
+            parts: self.parts,
+            catastrophic: self.catastrophic,
+            own_calls: self.own_calls,
+            network: self.network,
+            push: self.push,
+        }
+    }
+
+    fn spent(&self) -> bool {
+        self.steps >= COMMAND_STEPS_MAX
+    }
+
+    /// Goes one level deeper, if there is one left.
+    pub(super) fn deeper<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= COMMAND_DEPTH_MAX {
+            self.troubles.push("it is nested too deeply".to_owned());
+            return None;
+        }
+        self.depth += 1;
+        let done = work(self);
+        self.depth -= 1;
+        Some(done)
+    }
+
+    pub(super) fn list(&mut self, list: &List, state: &mut State) {
+        for item in &list.items {
+            if item.background {
+                self.and_or(item, &mut state.clone());
+            } else {
+                self.and_or(item, state);
+            }
+        }
+    }
+
+    fn and_or(&mut self, item: &AndOr, state: &mut State) {
+        if item.rest.is_empty() {
+            return self.pipeline(&item.first, state);
+        }
+        // Each later pipeline runs only if the ones before went one way; what it sets counts
+        // behind `&&`, and is in doubt behind `||` and after the whole.
+        let mut doubtful = Vec::new();
+        self.pipeline(&item.first, state);
+        let first = state.clone();
+        for (join, pipeline) in &item.rest {
+            if *join == Join::Or {
+                doubtful.push(state.clone());
+                for other in &doubtful {
+                    state.join(other);
+                }
+                state.join(&first);
+            }
+            self.pipeline(pipeline, state);
+        }
+        if item.rest.iter().all(|(join, _)| *join == Join::And) {
+            state.join_keeping_folder(&first);
+        } else {
+            state.join(&first);
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State) {
+        if let [only] = pipeline.commands.as_slice() {
+            return self.command(only, state);
+        }
+        for command in &pipeline.commands {
+            self.command(command, &mut state.clone());
+        }
+    }
+
+    pub(super) fn command(&mut self, command: &Command, state: &mut State) {
+        self.steps += 1;
+        if self.spent() || self.parts.len() >= COMMAND_PARTS_MAX {
+            return;
+        }
+        let walked = self.deeper(|walker| {
+            if let Kind::Simple { assigns, words } = &command.kind {
+                walker.simple(command, assigns, words, state);
+            } else {
+                walker.compound(command, state);
+            }
+        });
+        if walked.is_none() {
+            self.finish(&command.text, "", Findings::default());
+        }
+    }
+
+    fn simple(
+        &mut self,
+        command: &Command,
+        assigns: &[Assign],
+        words: &[super::ast::Word],
+        state: &mut State,
+    ) {
+        let mut findings = Findings::default();
+        let outer = std::mem::take(&mut self.troubles);
+        let mut args: Vec<Arg> = Vec::new();
+        for word in words {
+            args.extend(self.fields(word, state));
+        }
+        let mut given = Vec::new();
+        for assign in assigns {
+            let value = self.assigned(assign, state);
+            given.push((assign.name.clone(), value));
+        }
+        for redirect in &command.redirects {
+            self.redirect(redirect, state, &mut findings);
+        }
+        let program = if args.is_empty() {
+            for (assign, (name, value)) in assigns.iter().zip(given) {
+                let plain = assign.subscript.is_none() && !assign.append;
+                let array = matches!(assign.value, AssignValue::Array(_));
+                let value = if plain && !array {
+                    value
+                } else {
+                    Value::Unknown
+                };
+                self.set_plain(name, value, state, &mut findings);
+            }
+            String::new()
+        } else {
+            for (name, value) in &given {
+                self.check_environment(name, value, &mut findings);
+            }
+            self.judge(&args, state, &mut findings)
+        };
+        self.finish(&command.text, &program, findings);
+        self.troubles = outer;
+    }
+
+    /// The value that an assignment gives.
+    fn assigned(&mut self, assign: &Assign, state: &mut State) -> Value {
+        if let Some(subscript) = &assign.subscript {
+            self.subscript(&assign.name, subscript, state);
+        }
+        match &assign.value {
+            AssignValue::Scalar(word) => self.single(word, state).value(),
+            AssignValue::Array(words) => {
+                for word in words {
+                    if matches!(word.pieces.first(), Some(super::ast::Piece::Text(t)) if t.starts_with('['))
+                    {
+                        self.troubles.push("an array with keys".to_owned());
+                    }
+                    self.fields(word, state);
+                }
+                Value::Unknown
+            }
+        }
+    }
+
+    /// A variable of the shell itself.
+    pub(super) fn set_plain(
+        &mut self,
+        name: String,
+        value: Value,
+        state: &mut State,
+        findings: &mut Findings,
+    ) {
+        let lists = &self.context.knowledge.lists;
+        let inherited = self.context.exported.contains(&name) || state.exported.contains(&name);
+        if (inherited || listed(&lists.influential, &name)) && !self.harmless(&name, &value) {
+            findings.unknown(format!("it sets `{name}`, which changes what programs do"));
+        }
+        self.log.push((name.clone(), value.is_number()));
+        state.set(name, value);
+    }
+
+    /// A variable in the environment of a program.
+    pub(super) fn check_environment(&self, name: &str, value: &Value, findings: &mut Findings) {
+        if !self.harmless(name, value) {
+            findings.unknown(format!("it runs a program with `{name}` set"));
+        }
+    }
+
+    fn harmless(&self, name: &str, value: &Value) -> bool {
+        let lists = &self.context.knowledge.lists;
+        let pair = match value {
+            Value::Known(text) => format!("{name}={text}"),
+            Value::Number | Value::Numbers | Value::Headed(_) | Value::Word | Value::Unknown => {
+                String::new()
+            }
+        };
+        listed(&lists.harmless, name) || lists.harmless_values.contains(&pair)
+    }
+
+    /// Closes a command: its findings become a part.
+    pub(super) fn finish(&mut self, text: &str, program: &str, mut findings: Findings) {
+        for trouble in std::mem::take(&mut self.troubles) {
+            findings.unknown(trouble);
+        }
+        self.network |= findings.network;
+        self.push |= findings.push;
+        if self.catastrophic.is_none() {
+            self.catastrophic = findings.catastrophic.take();
+        }
+        let part = findings.part(text, program, &mut self.effects);
+        if !self.parts.contains(&part) {
+            self.parts.push(part);
+        }
+    }
+}
