@@ -12,6 +12,7 @@ use crate::law::compare::{effective_intents, withdrawn_intents};
 use crate::law::{DeclaredTool, Law, Layer};
 use crate::problem::{Position, Problem};
 use crate::scope::{CaseRule, Pattern, PatternError};
+use crate::shell::Knowledge;
 
 /// Everything that a verdict depends on besides the call, the session and the facts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,8 @@ pub struct Books {
     pub intents: IntentSet,
     /// What the ignore files deny.
     pub ignore: IgnoreFile,
+    /// What is known of programs, for command lines.
+    pub knowledge: Knowledge,
     /// Second scopes, in which every path must lie too while the tree's files wait for a person.
     pub also_within: BTreeMap<IntentId, Vec<String>>,
     /// Accepted intents that the tree closes or removes. Until a person accepts that, they still
@@ -95,6 +98,11 @@ impl Books {
         ignore: IgnoreFile,
     ) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
+        // Without knowledge no command is SAFE, and the problems deny whatever changes something.
+        let knowledge = Knowledge::built_in().unwrap_or_else(|found| {
+            problems.extend(found);
+            Knowledge::default()
+        });
         for DeclaredTool { source, tool, .. } in law.declared().iter().filter(|d| !d.withdrawn) {
             for refused in catalogue.extend(vec![(*tool).clone()]) {
                 problems.push(whole_file(&source.file, refused.to_string()));
@@ -111,6 +119,7 @@ impl Books {
                 law,
                 intents,
                 ignore,
+                knowledge,
                 also_within: BTreeMap::new(),
                 withdrawn: Vec::new(),
             },

@@ -9,6 +9,7 @@ use tagout_vocab::{
 };
 
 use super::books::Books;
+use super::commands::{self, Commands};
 use super::facts::{Facts, Grants};
 use super::finding::No;
 use crate::capability::Capability;
@@ -34,6 +35,7 @@ pub struct Case<'a> {
     /// SAFE or DESTRUCTIVE.
     pub class: Class,
     pub(super) class_reason: String,
+    pub(super) commands: Commands,
     names: Vec<String>,
     pub(super) normalised: Normalised<'a>,
 }
@@ -42,8 +44,13 @@ impl<'a> Case<'a> {
     /// Prepares a case. The facts may still lack what can only be gathered for its effects.
     pub fn new(call: &'a Call, session: &'a Session, books: &'a Books, facts: &'a Facts) -> Self {
         let normalised = targets::normalise(call, &books.catalogue);
-        let effects = targets::effects(&normalised, &facts.roots, &call.cwd);
-        let (class, class_reason) = classify(books, facts, &normalised);
+        let raw = targets::effects(&normalised, &facts.roots, &call.cwd);
+        let commands = commands::understand(&raw, &normalised, books, facts, &call.cwd);
+        let (class, class_reason) = classify(books, facts, &normalised, &commands);
+        let other = raw
+            .into_iter()
+            .filter(|effect| !matches!(effect, Effect::Run { .. }));
+        let effects = other.chain(commands.effects.iter().cloned()).collect();
         let names = names(call, &normalised);
         Self {
             call,
@@ -53,6 +60,7 @@ impl<'a> Case<'a> {
             effects,
             class,
             class_reason,
+            commands,
             names,
             normalised,
         }
@@ -75,7 +83,11 @@ impl<'a> Case<'a> {
 
     /// How far the call reaches.
     pub fn level(&self) -> SideEffectLevel {
-        self.tool().map_or(SideEffectLevel::None, |tool| tool.level)
+        let declared = self.tool().map_or(SideEffectLevel::None, |tool| tool.level);
+        if self.commands.network {
+            return declared.max(SideEffectLevel::Network);
+        }
+        declared
     }
 
     pub(super) fn role(&self) -> Option<Role> {
@@ -226,22 +238,16 @@ impl<'a> Case<'a> {
             .flat_map(Effect::targets)
             .flat_map(|t| self.places(t));
         let paths: Vec<PathFact<'_>> = places.map(PathFact::from).collect();
-        let command = self.effects.iter().find_map(|effect| match effect {
-            Effect::Run { command } => Some(command.as_str()),
-            Effect::Read(_)
-            | Effect::Write(_)
-            | Effect::Delete(_)
-            | Effect::Move { .. }
-            | Effect::Reach { .. }
-            | Effect::Remote { .. }
-            | Effect::Delegate
-            | Effect::Desktop
-            | Effect::Unknown { .. } => None,
-        });
-        let command = command.map(CommandLine::raw);
+        let runs = self
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Run { .. }));
+        // Several lines are told as one, so that a pattern finds its words in any of them.
+        let lines = self.commands.lines.join("\n");
+        let command = (!lines.is_empty()).then(|| CommandLine::raw(&lines));
         let name = self.names.first().map_or("", String::as_str);
         let mut input = RuleInput::new(name, self.kind(), self.level(), self.class);
-        input.paths = (!unknown && command.is_none()).then_some(paths.as_slice());
+        input.paths = (!unknown && !runs).then_some(paths.as_slice());
         input.command = command.as_ref().map_or(Fact::Absent, Fact::Is);
         let remote = self.normalised.remote_target();
         if let Some(RemoteName { server, tool }) = &remote {
@@ -262,8 +268,9 @@ impl<'a> Case<'a> {
             undoable: self.tool().is_some_and(|tool| tool.undoable),
             network: any(|effect| matches!(effect, Effect::Reach { .. })),
             delegation: any(|effect| matches!(effect, Effect::Delegate)),
-            irreversible: any(|effect| matches!(effect, Effect::Desktop | Effect::Remote { .. })),
-            catastrophic: false,
+            irreversible: self.commands.push
+                || any(|effect| matches!(effect, Effect::Desktop | Effect::Remote { .. })),
+            catastrophic: self.commands.catastrophic.is_some(),
         }
     }
 }
@@ -288,6 +295,10 @@ fn names(call: &Call, normalised: &Normalised<'_>) -> Vec<String> {
     names
 }
 
+fn plays(normalised: &Normalised<'_>, role: Role) -> bool {
+    normalised.tool.is_some_and(|tool| tool.role == Some(role))
+}
+
 /// A server that calls a tool read-only and destructive at once is not believed.
 fn believable_hint(hints: &ToolAnnotations) -> Option<bool> {
     hints
@@ -296,7 +307,12 @@ fn believable_hint(hints: &ToolAnnotations) -> Option<bool> {
 }
 
 /// G1, H4, H5: the class of one call, and why.
-fn classify(books: &Books, facts: &Facts, normalised: &Normalised<'_>) -> (Class, String) {
+fn classify(
+    books: &Books,
+    facts: &Facts,
+    normalised: &Normalised<'_>,
+    commands: &Commands,
+) -> (Class, String) {
     if let Some(RemoteName {
         server: Some(server),
         tool,
@@ -311,6 +327,13 @@ fn classify(books: &Books, facts: &Facts, normalised: &Normalised<'_>) -> (Class
         }
     }
     let class = targets::classify(normalised);
+    let clean = normalised.conflicts.is_empty() && !normalised.oversized;
+    if clean && !commands.lines.is_empty() && plays(normalised, Role::Shell) {
+        return match &commands.destructive {
+            None => (Class::Safe, "every command in it only reads".to_owned()),
+            Some(why) => (Class::Destructive, why.clone()),
+        };
+    }
     let why = match normalised.tool {
         None => "a tool that nobody declared".to_owned(),
         Some(tool) if class == tool.class => format!("the catalogue says so of `{}`", tool.name),

@@ -6,6 +6,7 @@
 mod books;
 mod case;
 mod checks;
+mod commands;
 mod facts;
 mod finding;
 

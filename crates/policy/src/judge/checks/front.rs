@@ -90,6 +90,12 @@ pub(in crate::judge) fn schema(case: &Case<'_>) -> Finding {
 
 /// Invariant 8: authority can't be changed by a governed call, whatever the intent owns.
 pub(in crate::judge) fn authority(case: &Case<'_>) -> Finding {
+    if let Some(verb) = &case.commands.person_only {
+        let reason = format!("`tagout {verb}` is for people, and this is an agent's call");
+        return No::new(Gate::Authority, Code::PersonOnly, reason)
+            .remedy("ask the person to do it at their own terminal")
+            .deny();
+    }
     let guarded: Vec<String> = case
         .effects
         .iter()

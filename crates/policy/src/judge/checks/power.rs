@@ -1,6 +1,6 @@
 //! What may be used at all: tools, capabilities, reach, arguments, isolation.
 
-use tagout_vocab::{Class, Code, Effect, Gate, SideEffectLevel};
+use tagout_vocab::{Class, Code, Gate, SideEffectLevel};
 
 use crate::capability::Allowance;
 use crate::catalogue::RemoteName;
@@ -8,6 +8,7 @@ use crate::judge::case::Case;
 use crate::judge::facts::Isolation;
 use crate::judge::finding::{Finding, No, pass, skip};
 use crate::law::arguments::Constrained;
+use crate::law::pattern::CommandLine;
 use crate::law::{self, Denied, DeniedHow};
 
 /// A5, C3: the tool and each capability it needs are let through by every layer.
@@ -37,6 +38,11 @@ pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
         && let Some(denied) = case.books.law.mcp_denied(&server, &tool)
     {
         return no(format!("the tool `{tool}` of server `{server}`"), &denied);
+    }
+    for line in &case.commands.lines {
+        if let Some(denied) = case.books.law.command_denied(&CommandLine::raw(line)) {
+            return no(format!("the command `{line}`"), &denied);
+        }
     }
     let needed = case
         .tool()
@@ -146,12 +152,11 @@ pub(in crate::judge) fn arguments(case: &Case<'_>) -> Finding {
 
 /// S1: what the call needs to be held in by can be had here.
 pub(in crate::judge) fn isolation(case: &Case<'_>) -> Finding {
-    let runs = case
-        .effects
-        .iter()
-        .any(|effect| matches!(effect, Effect::Run { .. }));
-    if !runs || case.class == Class::Safe && case.facts.isolation == Isolation::Assumed {
-        return skip("no command whose writes have to be held");
+    if case.commands.lines.is_empty() {
+        return skip("no command is run");
+    }
+    if case.class == Class::Safe && case.facts.isolation == Isolation::Assumed {
+        return skip("a reading command; nothing was probed");
     }
     match case.facts.isolation {
         Isolation::Transaction => pass("the command runs in a layer that is judged afterwards"),

@@ -380,3 +380,32 @@ fn profiles_and_rules() {
     let judgement = judge(&write, &action, &books(rule), &facts());
     assert_eq!(said(&judgement), "deny CAPABILITY_DENIED", "{judgement:#?}");
 }
+
+/// H4: a command is SAFE when every part only reads; what it writes is held against the scope.
+#[test]
+fn commands_by_what_they_do() {
+    let run = |line: &str| call("execute_command", json!({ "command": line }));
+    let reasoning = session(State::Reasoning, None);
+    let early = |line: &str| said(&judge(&run(line), &reasoning, &books(""), &facts()));
+    assert_eq!(early("git log --oneline | head -5"), "allow ALLOWED");
+    assert_eq!(early("cat src/main.rs > copy"), "deny STATE_VIOLATION");
+    assert_eq!(early("ls; $(touch x)"), "deny STATE_VIOLATION");
+    let now = |line: &str| said(&in_action(&run(line)));
+    assert_eq!(now("touch src/weather/a.rs"), "allow ALLOWED");
+    assert_eq!(now("touch src/main.rs"), "deny SCOPE_VIOLATION");
+    assert_eq!(now("echo x > .orchestration/active_intents.yaml"), "deny AUTHORITY_FILE");
+    assert_eq!(now("curl https://x.test"), "deny CEILING_EXCEEDED");
+    assert_eq!(now("rm -rf /"), "deny SCOPE_VIOLATION");
+}
+
+/// Verbs for people are refused inside every governed call; agents' own verbs are not.
+#[test]
+fn verbs_for_people_are_refused() {
+    let run = |line: &str| call("execute_command", json!({ "command": line }));
+    for line in ["tagout approve ap-1", "echo y | tagout trust", "sh -c 'tagout init --yes'"] {
+        assert_eq!(said(&in_action(&run(line))), "deny PERSON_ONLY", "{line}");
+    }
+    for line in ["tagout log", "tagout intent select INT-001", "tagout --help"] {
+        assert_eq!(said(&in_action(&run(line))), "allow ALLOWED", "{line}");
+    }
+}

@@ -1,0 +1,129 @@
+//! What the command lines of a call would do, worked into its class and its effects (H4).
+
+use tagout_vocab::{Class, Effect};
+
+use super::books::Books;
+use super::facts::Facts;
+use crate::law::pattern::CommandLine;
+use crate::shell::{self, Analysis, Judgement, OwnCall, ShellContext};
+use crate::targets::{self, Normalised};
+
+/// The command lines of a call, understood as one.
+#[derive(Debug, Default)]
+pub(super) struct Commands {
+    /// The lines as given; empty when the call runs none.
+    pub(super) lines: Vec<String>,
+    /// What they touch.
+    pub(super) effects: Vec<Effect>,
+    /// Why they are not SAFE; `None` when every part of every line only reads.
+    pub(super) destructive: Option<String>,
+    /// Why no rule may ever allow them, if so.
+    pub(super) catastrophic: Option<String>,
+    /// A verb of Tagout that is for people, if one is called.
+    pub(super) person_only: Option<String>,
+    /// Whether something is reached or published that can't be taken back.
+    pub(super) network: bool,
+    /// Whether commits are published.
+    pub(super) push: bool,
+}
+
+/// The verbs of Tagout that agents may use. Every other one is for people.
+const AGENT_VERBS: [&[&str]; 20] = [
+    &["log"],
+    &["blame"],
+    &["explain"],
+    &["stats"],
+    &["verify"],
+    &["prove"],
+    &["pending"],
+    &["doctor"],
+    &["lint"],
+    &["compliance"],
+    &["completions"],
+    &["exec"],
+    &["intent", "list"],
+    &["intent", "show"],
+    &["intent", "select"],
+    &["intent", "propose"],
+    &["trace", "query"],
+    &["parked", "list"],
+    &["parked", "show"],
+    &["help"],
+];
+
+/// Understands every command line among the effects that the arguments name.
+pub(super) fn understand(
+    raw: &[Effect],
+    normalised: &Normalised<'_>,
+    books: &Books,
+    facts: &Facts,
+    cwd: &str,
+) -> Commands {
+    let mut commands = Commands::default();
+    let cwd = targets::working_directory(normalised, cwd);
+    for effect in raw {
+        let Effect::Run { command } = effect else {
+            continue;
+        };
+        commands.lines.push(command.clone());
+        let Some(cwd) = &cwd else {
+            commands.doubt(command, "its working directory can't be told");
+            continue;
+        };
+        let context = ShellContext {
+            cwd,
+            ..ShellContext::bare(&books.knowledge, &facts.roots)
+        };
+        commands.add(books, command, shell::analyse(command, &context));
+    }
+    commands
+}
+
+impl Commands {
+    fn doubt(&mut self, line: &str, why: &str) {
+        self.effects.push(Effect::Run {
+            command: line.to_owned(),
+        });
+        self.destructive.get_or_insert_with(|| why.to_owned());
+    }
+
+    fn add(&mut self, books: &Books, line: &str, found: Analysis) {
+        let read = CommandLine::raw(line);
+        if let Some(denied) = books.law.command_never_safe(&read) {
+            let why = format!("{} calls it destructive", denied.source.file);
+            self.destructive.get_or_insert(why);
+        }
+        if found.class == Class::Destructive && !vouched(books, &read, &found) {
+            let why = found.why().unwrap_or("it can't be read whole").to_owned();
+            self.destructive.get_or_insert(why);
+        }
+        self.catastrophic = self.catastrophic.take().or(found.catastrophic);
+        let verb = found.own_calls.iter().find_map(for_people);
+        self.person_only = self.person_only.take().or(verb);
+        self.network |= found.network;
+        self.push |= found.push;
+        self.effects.extend(found.effects);
+    }
+}
+
+/// Whether the policy calls a line read-only that the analysis knows nothing about. It is never
+/// believed over a finding that something is written, run or reached.
+fn vouched(books: &Books, line: &CommandLine<'_>, found: &Analysis) -> bool {
+    let unknown = |part: &shell::Part| matches!(part.judgement, Judgement::Unknown(_));
+    let harmless = |part: &shell::Part| part.judgement == Judgement::ReadOnly || unknown(part);
+    found.parts.iter().any(unknown)
+        && found.parts.iter().all(harmless)
+        && found.catastrophic.is_none()
+        && found.own_calls.is_empty()
+        && books.law.claims_read_only(line).is_some()
+}
+
+/// The verb of a call of Tagout itself, if it is one for people or could be.
+fn for_people(call: &OwnCall) -> Option<String> {
+    let starts = |verb: &&[&str]| {
+        verb.len() <= call.words.len() && verb.iter().zip(&call.words).all(|(a, b)| a == b)
+    };
+    let known = AGENT_VERBS.iter().any(|verb| starts(&verb));
+    let harmless = known || (call.words.is_empty() && !call.uncertain);
+    (!harmless).then(|| call.words.join(" "))
+}
