@@ -12,7 +12,7 @@ use tagout_vocab::limits::{COMMAND_DEPTH_MAX, COMMAND_PARTS_MAX, COMMAND_STEPS_M
 use tagout_vocab::{Class, Effect};
 
 use super::arg::{Arg, Value};
-use super::ast::{AndOr, Assign, AssignValue, Command, Join, Kind, List, Pipeline};
+use super::ast::{AndOr, Assign, AssignValue, Command, Join, Kind, List, Piece, Pipeline, Word};
 use super::judge::Findings;
 use super::knowledge::listed;
 use super::{Analysis, Judgement, OwnCall, Part, ShellContext};
@@ -166,13 +166,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn simple(
-        &mut self,
-        command: &Command,
-        assigns: &[Assign],
-        words: &[super::ast::Word],
-        state: &mut State,
-    ) {
+    fn simple(&mut self, command: &Command, assigns: &[Assign], words: &[Word], state: &mut State) {
         let mut findings = Findings::default();
         let outer = std::mem::take(&mut self.troubles);
         let mut args: Vec<Arg> = Vec::new();
@@ -218,8 +212,8 @@ impl<'a> Walker<'a> {
             AssignValue::Scalar(word) => self.single(word, state).value(),
             AssignValue::Array(words) => {
                 for word in words {
-                    if matches!(word.pieces.first(), Some(super::ast::Piece::Text(t)) if t.starts_with('['))
-                    {
+                    let keyed = |text: &str| text.starts_with('[');
+                    if matches!(word.pieces.first(), Some(Piece::Text(text)) if keyed(text)) {
                         self.troubles.push("an array with keys".to_owned());
                     }
                     self.fields(word, state);
