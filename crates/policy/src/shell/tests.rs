@@ -244,6 +244,11 @@ fn bombs_are_bounded() {
     bombs.push("while read x; do ".repeat(25) + "touch x" + &"; done".repeat(25));
     bombs.push("99999999999999999999>x".to_owned());
     bombs.push("ls ~99999999999999999999/; touch x".to_owned());
+    harmless.push("x=1||".repeat(6_000) + "x=2");
+    harmless.push(format!("while read y; do {} done", "x=1;".repeat(7_000)));
+    harmless.push("a=1;".repeat(7_000) + "ls");
+    harmless.push("(".to_owned() + &"ls|".repeat(9_000) + "ls)");
+    harmless.push("ls <<E;".repeat(2_000) + "\n" + &"E\n".repeat(2_000));
     harmless.push("while read x; do ".repeat(12) + "x=1" + &"; done".repeat(12));
     let bound = std::time::Duration::from_secs(5);
     for (line, bomb) in bombs

@@ -120,23 +120,20 @@ impl<'a> Walker<'a> {
         }
         // Each later pipeline runs only if the ones before went one way; what it sets counts
         // behind `&&`, and is in doubt behind `||` and after the whole.
-        let mut doubtful = Vec::new();
         self.pipeline(&item.first, state);
-        let first = state.clone();
+        // What held after any of them: the chain may have ended there.
+        let mut seen = state.clone();
         for (join, pipeline) in &item.rest {
             if *join == Join::Or {
-                doubtful.push(state.clone());
-                for other in &doubtful {
-                    state.join(other);
-                }
-                state.join(&first);
+                state.join(&seen);
             }
             self.pipeline(pipeline, state);
+            seen.join(state);
         }
         if item.rest.iter().all(|(join, _)| *join == Join::And) {
-            state.join_keeping_folder(&first);
+            state.join_keeping_folder(&seen);
         } else {
-            state.join(&first);
+            state.join(&seen);
         }
     }
 
