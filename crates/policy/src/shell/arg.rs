@@ -258,17 +258,13 @@ fn assemble(atoms: &[Atom]) -> Vec<Arg> {
     {
         return text.split_ascii_whitespace().map(Arg::of).collect();
     }
+    let last_bracket = atoms
+        .iter()
+        .rposition(|atom| matches!(atom, Atom::Char(']')));
     let mut builder = Builder::default();
     for (index, atom) in atoms.iter().enumerate() {
         match atom {
-            Atom::Char('[') => {
-                let rest = atoms.get(index + 1..).unwrap_or_default();
-                if rest.iter().any(|a| matches!(a, Atom::Char(']'))) {
-                    builder.glob('[');
-                } else {
-                    builder.text("[");
-                }
-            }
+            Atom::Char('[') if last_bracket.is_some_and(|last| last > index) => builder.glob('['),
             Atom::Char(character @ ('*' | '?')) => builder.glob(*character),
             Atom::Char(character) => builder.text(character.encode_utf8(&mut [0; 4])),
             Atom::Literal(text) => builder.text(text),

@@ -30,7 +30,7 @@ pub struct ShellContext<'a> {
     pub roots: &'a Roots,
     /// Names of the variables that the line's shell inherits: setting one reaches every program.
     pub exported: &'a [String],
-    /// Commands that the policy calls read-only: the first words of a command, such as `kubectl get`.
+    /// Commands that the policy calls read-only, by their first words, such as `kubectl get`.
     pub read_only: &'a [String],
     /// Commands that the policy calls destructive, in the same form. They win.
     pub destructive: &'a [String],

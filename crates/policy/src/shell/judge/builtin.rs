@@ -53,6 +53,7 @@ impl Walker<'_> {
         let mut export = export;
         let mut whole = false;
         let mut shows = false;
+        let mut folds = false;
         for arg in args {
             let option = arg
                 .exact
@@ -61,6 +62,7 @@ impl Walker<'_> {
             if let Some(letters) = option {
                 export |= letters.starts_with('-') && letters.contains('x');
                 whole |= letters.contains('i');
+                folds |= letters.contains(['l', 'u', 'c']);
                 shows |= letters.contains(['p', 'f', 'F']);
                 let known = |c: char| "-+aAgIlurxipfFt".contains(c);
                 if !letters.chars().all(known) {
@@ -90,6 +92,7 @@ impl Walker<'_> {
                 name,
                 export,
                 whole,
+                folds,
             };
             self.declared(arg, declaration, state, findings);
         }
@@ -104,11 +107,13 @@ impl Walker<'_> {
     ) {
         let name = declaration.name;
         let value = match arg.exact.as_deref().map(|text| text.split_once('=')) {
-            Some(Some((left, text))) if !left.ends_with('+') && !text.starts_with('(') => {
+            Some(Some((left, text)))
+                if !left.ends_with('+') && !text.starts_with('(') && !declaration.folds =>
+            {
                 Value::Known(text.to_owned())
             }
-            Some(None) => state.get(&name),
-            Some(Some(_)) | None => Value::Unknown,
+            Some(None) if !declaration.folds => state.get(&name),
+            Some(_) | None => Value::Unknown,
         };
         if declaration.whole && !value.is_number() && arg.head.contains('=') {
             findings.unknown("arithmetic over text that is not certain to be a number");
@@ -117,7 +122,8 @@ impl Walker<'_> {
             self.check_environment(&name, &value, findings);
             state.exported.insert(name.clone());
         }
-        self.set_plain(name, value, state, findings);
+        self.set_plain(name.clone(), value, state, findings);
+        state.freeze(name);
     }
 }
 
@@ -128,6 +134,8 @@ struct Declaration {
     export: bool,
     /// As a whole number, so that its value is evaluated.
     whole: bool,
+    /// In another case, so that its value changes.
+    folds: bool,
 }
 
 /// `test` and `[`: a unary operator that is not known may be one that evaluates a subscript.

@@ -123,7 +123,7 @@ impl Walker<'_> {
         };
         match entry.style {
             Style::Gnu | Style::Posix => reader.getopt(),
-            Style::Exact => reader.exact(),
+            Style::Exact | Style::Leading => reader.exact(),
             Style::Keyed => reader.keyed(),
             Style::Bundled => reader.bundled(),
         }
@@ -286,6 +286,7 @@ impl Reader<'_, '_> {
 
     /// Whole words: `-name`, `(`, `!`.
     fn exact(&mut self) {
+        let stops = self.entry.style == Style::Leading || !self.whole;
         while let Some(arg) = self.next() {
             if arg.exact.as_deref() == Some("--") && self.role("--").is_none() {
                 break;
@@ -295,6 +296,9 @@ impl Reader<'_, '_> {
                     self.doubt(&arg);
                 }
                 self.parsed.operands.push(arg);
+                if stops {
+                    break;
+                }
                 continue;
             };
             let (name, attached) = match text.split_once('=') {
@@ -318,7 +322,7 @@ impl Reader<'_, '_> {
                 }
                 (None, _) => {
                     self.parsed.operands.push(arg);
-                    if !self.whole {
+                    if stops {
                         break;
                     }
                 }

@@ -9,7 +9,10 @@ use crate::yaml::{self, Fields, Node};
 
 macro_rules! sources {
     ($($name:literal),* $(,)?) => {
-        &[$((concat!("programs/", $name), include_str!(concat!("../../../data/programs/", $name)))),*]
+        &[$((
+            concat!("programs/", $name),
+            include_str!(concat!("../../../data/programs/", $name)),
+        )),*]
     };
 }
 
@@ -63,6 +66,7 @@ const STYLES: &[(&str, Style)] = &[
     ("gnu", Style::Gnu),
     ("posix", Style::Posix),
     ("exact", Style::Exact),
+    ("leading", Style::Leading),
     ("keyed", Style::Keyed),
     ("bundled", Style::Bundled),
 ];

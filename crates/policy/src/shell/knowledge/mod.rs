@@ -66,6 +66,8 @@ pub(super) enum Style {
     Posix,
     /// Whole words such as `-name`, anywhere; values follow, or come after `=`.
     Exact,
+    /// Whole words, before the first operand only.
+    Leading,
     /// `key=value` operands.
     Keyed,
     /// As GNU, but the first word may be a cluster without its dash.

@@ -212,7 +212,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The right side of `=~`: parentheses and bars belong to it, blanks outside of parentheses end it.
+    /// The right side of `=~`: parentheses and bars belong to it, blanks outside of them end it.
     fn regex(&mut self) -> Parsed<Word> {
         let mut pieces = Pieces::default();
         let mut open = 0_usize;

@@ -44,7 +44,8 @@ impl Pieces {
     }
 
     fn ends_with_extglob_sign(&self) -> bool {
-        matches!(self.0.last(), Some(Piece::Text(text)) if text.ends_with(['@', '?', '*', '+', '!']))
+        let sign = ['@', '?', '*', '+', '!'];
+        matches!(self.0.last(), Some(Piece::Text(text)) if text.ends_with(sign))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Compound commands: what holds in and after branches, loops and functions.
 
+use std::collections::BTreeMap;
+
 use super::{State, Walker};
 use crate::shell::arg::Value;
 use crate::shell::ast::{AndOr, Command, Kind, List, Word};
@@ -192,26 +194,25 @@ impl Walker<'_> {
 
     /// `break` may leave at any time, so a variable that the loop sets holds anything afterwards,
     /// or any number if it never held anything else.
-    fn after_loop(&mut self, logged: usize, before: &State, state: &mut State) {
+    fn after_loop(&self, logged: usize, before: &State, state: &mut State) {
         self.forget_logged(logged, before, state);
         if state.folder != before.folder {
             state.folder = None;
         }
     }
 
-    fn forget_logged(&mut self, logged: usize, before: &State, state: &mut State) {
-        let set: Vec<(String, bool)> = self.log.iter().skip(logged).cloned().collect();
-        for (name, _) in &set {
-            let always = set
-                .iter()
-                .filter(|(other, _)| other == name)
-                .all(|(_, number)| *number);
+    fn forget_logged(&self, logged: usize, before: &State, state: &mut State) {
+        let mut set: BTreeMap<&str, bool> = BTreeMap::new();
+        for (name, number) in self.log.iter().skip(logged) {
+            *set.entry(name).or_insert(true) &= *number;
+        }
+        for (name, always) in set {
             let value = if always && before.get(name).is_number() {
                 Value::Number
             } else {
                 Value::Unknown
             };
-            state.set(name.clone(), value);
+            state.set(name.to_owned(), value);
         }
     }
 

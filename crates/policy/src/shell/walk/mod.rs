@@ -12,7 +12,7 @@ use tagout_vocab::limits::{COMMAND_DEPTH_MAX, COMMAND_PARTS_MAX, COMMAND_STEPS_M
 use tagout_vocab::{Class, Effect};
 
 use super::arg::{Arg, Value};
-use super::ast::{AndOr, Assign, AssignValue, Command, Join, Kind, List, Pipeline};
+use super::ast::{AndOr, Assign, AssignValue, Command, Join, Kind, List, Piece, Pipeline, Word};
 use super::judge::Findings;
 use super::knowledge::listed;
 use super::{Analysis, Judgement, OwnCall, Part, ShellContext};
@@ -120,23 +120,20 @@ impl<'a> Walker<'a> {
         }
         // Each later pipeline runs only if the ones before went one way; what it sets counts
         // behind `&&`, and is in doubt behind `||` and after the whole.
-        let mut doubtful = Vec::new();
         self.pipeline(&item.first, state);
-        let first = state.clone();
+        // What held after any of them: the chain may have ended there.
+        let mut seen = state.clone();
         for (join, pipeline) in &item.rest {
             if *join == Join::Or {
-                doubtful.push(state.clone());
-                for other in &doubtful {
-                    state.join(other);
-                }
-                state.join(&first);
+                state.join(&seen);
             }
             self.pipeline(pipeline, state);
+            seen.join(state);
         }
         if item.rest.iter().all(|(join, _)| *join == Join::And) {
-            state.join_keeping_folder(&first);
+            state.join_keeping_folder(&seen);
         } else {
-            state.join(&first);
+            state.join(&seen);
         }
     }
 
@@ -166,13 +163,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn simple(
-        &mut self,
-        command: &Command,
-        assigns: &[Assign],
-        words: &[super::ast::Word],
-        state: &mut State,
-    ) {
+    fn simple(&mut self, command: &Command, assigns: &[Assign], words: &[Word], state: &mut State) {
         let mut findings = Findings::default();
         let outer = std::mem::take(&mut self.troubles);
         let mut args: Vec<Arg> = Vec::new();
@@ -218,8 +209,8 @@ impl<'a> Walker<'a> {
             AssignValue::Scalar(word) => self.single(word, state).value(),
             AssignValue::Array(words) => {
                 for word in words {
-                    if matches!(word.pieces.first(), Some(super::ast::Piece::Text(t)) if t.starts_with('['))
-                    {
+                    let keyed = |text: &str| text.starts_with('[');
+                    if matches!(word.pieces.first(), Some(Piece::Text(text)) if keyed(text)) {
                         self.troubles.push("an array with keys".to_owned());
                     }
                     self.fields(word, state);

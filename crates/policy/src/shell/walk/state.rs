@@ -17,6 +17,8 @@ pub(in crate::shell) struct State {
     pub(in crate::shell) exported: BTreeSet<String>,
     /// The working directory relative to the call's, or absolute; `None` when it is not known.
     pub(in crate::shell) folder: Option<String>,
+    /// Variables with attributes: setting one may fail, or give it another value.
+    frozen: BTreeSet<String>,
     /// Whether words may be split otherwise than at blanks.
     pub(in crate::shell) odd_splitting: bool,
 }
@@ -28,6 +30,7 @@ impl Default for State {
             functions: BTreeSet::new(),
             exported: BTreeSet::new(),
             folder: Some(String::new()),
+            frozen: BTreeSet::new(),
             odd_splitting: false,
         }
     }
@@ -43,6 +46,7 @@ impl State {
             functions,
             exported: self.exported.clone(),
             folder: None,
+            frozen: BTreeSet::new(),
             odd_splitting: true,
         }
     }
@@ -59,10 +63,20 @@ impl State {
         if name == "IFS" {
             self.odd_splitting = true;
         }
+        let value = if self.frozen.contains(&name) {
+            Value::Unknown
+        } else {
+            value
+        };
         let room = self.variables.len() < COMMAND_VARIABLES_MAX;
         if room || self.variables.contains_key(&name) {
             self.variables.insert(name, value);
         }
+    }
+
+    /// A variable that was declared: what it is set to later may not be what it holds.
+    pub(in crate::shell) fn freeze(&mut self, name: String) {
+        self.frozen.insert(name);
     }
 
     /// Nothing is known of any variable or of the working directory any more.
@@ -93,6 +107,7 @@ impl State {
                 self.variables.insert(name.clone(), Value::Unknown);
             }
         }
+        self.frozen.extend(other.frozen.iter().cloned());
         self.functions.retain(|name| other.functions.contains(name));
         self.exported.extend(other.exported.iter().cloned());
         self.odd_splitting |= other.odd_splitting;

@@ -215,7 +215,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a command is one of the listed; a trailing `*` stands for plain words that are no options.
+/// Whether a command is one of the listed; a trailing `*` stands for plain words, not options.
 fn matches(list: &[String], line: &str) -> bool {
     list.iter().any(|known| match known.strip_suffix(" *") {
         None => known == line,
