@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use globset::{GlobBuilder, GlobSetBuilder};
 use serde_json::json;
-use tagout_policy::catalogue::Catalogue;
+use tagout_policy::catalogue::{Catalogue, Tool};
 use tagout_policy::intents::{self, IgnoreFile};
 use tagout_policy::judge::{Books, Facts, judge};
 use tagout_policy::law::compiled::{self, Key};
@@ -113,7 +113,13 @@ fn read(policy: &str, intent_text: &str) -> Books {
 fn write_call() -> (Call, Session) {
     let arguments = json!({"path": "src/area7/deep/file.rs", "content": "x".repeat(1_000),
         "intent_id": "INT-00007", "mutation_class": "INTENT_EVOLUTION"});
-    let call = Call::new("write_to_file", arguments.as_object().cloned().unwrap());
+    let catalogue = Catalogue::built_in().unwrap();
+    let has = |required: &[String], key: &str| required.iter().any(|known| known == key);
+    let writes = |tool: &&Tool| {
+        tool.carries_metadata && has(&tool.required, "path") && has(&tool.required, "content")
+    };
+    let tool = catalogue.native().find(writes).unwrap();
+    let call = Call::new(&tool.name, arguments.as_object().cloned().unwrap());
     let session = Session {
         id: SessionId::new("s").unwrap(),
         state: State::Action,
