@@ -5,6 +5,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::cast_precision_loss,
     reason = "a measuring program: it prints its figures, and a failure ends it"
 )]
 
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use globset::{GlobBuilder, GlobSetBuilder};
 use serde_json::json;
-use tagout_policy::catalogue::Catalogue;
+use tagout_policy::catalogue::{Catalogue, Tool};
 use tagout_policy::intents::{self, IgnoreFile};
 use tagout_policy::judge::{Books, Facts, judge};
 use tagout_policy::law::compiled::{self, Key};
@@ -25,6 +26,9 @@ use tagout_vocab::{Call, IntentId, Session, SessionId, State, Timestamp, Workspa
 
 const ROUNDS: usize = 400;
 
+/// What is measured, and its name.
+type Contender<'a> = (&'static str, Box<dyn FnMut() + 'a>);
+
 fn main() {
     decisions();
     loads();
@@ -32,7 +36,7 @@ fn main() {
 }
 
 /// The median of each contender in microseconds, run in turns.
-fn medians(contenders: &mut [(&str, Box<dyn FnMut() + '_>)]) -> Vec<f64> {
+fn medians(contenders: &mut [Contender<'_>]) -> Vec<f64> {
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); contenders.len()];
     for _ in 0..ROUNDS {
         for ((_, run), times) in contenders.iter_mut().zip(&mut times) {
@@ -109,7 +113,13 @@ fn read(policy: &str, intent_text: &str) -> Books {
 fn write_call() -> (Call, Session) {
     let arguments = json!({"path": "src/area7/deep/file.rs", "content": "x".repeat(1_000),
         "intent_id": "INT-00007", "mutation_class": "INTENT_EVOLUTION"});
-    let call = Call::new("write_to_file", arguments.as_object().cloned().unwrap());
+    let catalogue = Catalogue::built_in().unwrap();
+    let has = |required: &[String], key: &str| required.iter().any(|known| known == key);
+    let writes = |tool: &&Tool| {
+        tool.carries_metadata && has(&tool.required, "path") && has(&tool.required, "content")
+    };
+    let tool = catalogue.native().find(writes).unwrap();
+    let call = Call::new(&tool.name, arguments.as_object().cloned().unwrap());
     let session = Session {
         id: SessionId::new("s").unwrap(),
         state: State::Action,
@@ -138,7 +148,7 @@ fn decisions() {
         .iter()
         .map(|(rules, count)| books(*rules, *count))
         .collect();
-    let mut contenders: Vec<(&str, Box<dyn FnMut() + '_>)> = Vec::new();
+    let mut contenders: Vec<Contender<'_>> = Vec::new();
     for books in &shelves {
         let (call, session, facts) = (&call, &session, &facts);
         assert!(judge(call, session, books, facts).verdict.is_allow());
@@ -168,7 +178,7 @@ fn loads() {
         ],
     );
     let bytes = compiled::encode(&key, &read(&policy, &intent_text)).unwrap();
-    let mut contenders: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
+    let mut contenders: Vec<Contender<'_>> = vec![
         (
             "parse",
             Box::new(|| drop(black_box(read(&policy, &intent_text)))),
@@ -199,13 +209,15 @@ fn loads() {
 }
 
 fn scopes() {
-    let patterns: Vec<String> = (0..100)
-        .map(|n| format!("src/area{n}/**/*.{}", ["rs", "py", "ts"][n % 3]))
+    let endings = ["rs", "py", "ts"].into_iter().cycle().take(100);
+    let patterns: Vec<String> = endings
+        .enumerate()
+        .map(|(n, ending)| format!("src/area{n}/**/*.{ending}"))
         .collect();
     let paths: Vec<WorkspacePath> = (0..5)
         .map(|n| WorkspacePath::new(&format!("src/area{}/deep/file.rs", n * 30)).unwrap())
         .collect();
-    let mut contenders: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
+    let mut contenders: Vec<Contender<'_>> = vec![
         (
             "ours",
             Box::new(|| {

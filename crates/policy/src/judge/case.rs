@@ -167,7 +167,7 @@ impl<'a> Case<'a> {
 
     pub(super) fn ceiling_remedy(&self) -> &'static str {
         if self.level() == SideEffectLevel::Network {
-            "work without the network; a person can grant it with `network: any` in their own policy"
+            "work without the network; a person grants it with `network: any` in their own policy"
         } else {
             "use a tool that reaches less far, or ask a person to raise the ceiling"
         }

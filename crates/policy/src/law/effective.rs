@@ -154,7 +154,7 @@ impl Law {
         self.restricted(|layer| &layer.capabilities, allows, denies)
     }
 
-    /// The layer that lists which capabilities may be used, so that a tool has to say what it needs.
+    /// The layer that lists which capabilities may be used: tools then have to say what they need.
     pub fn lists_capabilities(&self) -> Option<&Source> {
         let lists = |layer: &&Layer| matches!(layer.capabilities.allow, Allowance::Only(_));
         self.layers().find(lists).map(|layer| &layer.source)

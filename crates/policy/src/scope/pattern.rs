@@ -202,6 +202,9 @@ impl Pattern {
         steps: &mut Steps,
     ) -> Result<bool, TooHard> {
         let text = subject.text(reading);
+        if subject.folded.is_none() && starts_apart(&self.body, text) {
+            return Ok(false);
+        }
         let path: Vec<&str> = text.split('/').filter(|name| !name.is_empty()).collect();
         if subject.folded.is_some() {
             let body = fold::pattern(&self.body, reading);
@@ -237,6 +240,13 @@ fn any_alternative(
         }
     }
     Ok(false)
+}
+
+/// A cheap «no» for most patterns of a long list: their first folder is another one.
+fn starts_apart(body: &str, path: &str) -> bool {
+    let first = body.split('/').next().unwrap_or_default();
+    let is_plain = !first.is_empty() && first != "." && !first.contains(['*', '?', '[', '{', '\\']);
+    is_plain && path.split('/').next() != Some(first)
 }
 
 /// Drops whatever only says that the pattern starts at the root.

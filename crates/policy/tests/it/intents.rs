@@ -203,8 +203,8 @@ fn every_damage_is_named() {
     ids_differ.yaml:3:16: `intent_id` and `id` differ: keep one
     indentation.yaml:4:4: not YAML: while parsing a block collection, did not find expected '-' indicator
     invalid_status.yaml:4:13: `status` can't be `ACTVE` (did you mean `ACTIVE`?)
-    leaves_the_workspace.yaml:5:9: `../sibling/**`: the pattern holds `..`: a scope can't leave the workspace
-    leaves_the_workspace.yaml:6:9: `/etc/passwd`: the pattern is absolute: scopes are relative to the workspace, as in `src/auth/**`
+    leaves_the_workspace.yaml:5:9: `../sibling/**`: the pattern holds `..`; patterns start at the workspace's root and stay in it
+    leaves_the_workspace.yaml:6:9: `/etc/passwd`: the pattern is absolute; write it from the workspace's root, as in `src/auth/**`
     newer_version.yaml:1:10: version `2` is not known (this build reads version 1)
     nul.yaml:3:12: a control character
     prose.yaml:1:1: the file must list intents, not hold text (put them under `active_intents:`)

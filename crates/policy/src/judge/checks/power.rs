@@ -64,7 +64,7 @@ pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
     let silent = needed.is_empty() && case.level() > SideEffectLevel::ReadOnly;
     if let Some(source) = case.books.law.lists_capabilities().filter(|_| silent) {
         let reason = format!(
-            "the tool `{}` does not say which capabilities it needs, and {} lists which may be used",
+            "the tool `{}` does not say which capabilities it needs, and {} lists what may be used",
             case.call.tool, source.file
         );
         return No::new(Gate::Capability, Code::CapabilityDenied, reason)
