@@ -176,20 +176,16 @@ impl Workspace {
                 images: &self.state.images,
             },
             yard: &self.state.yard,
+            segment,
             token,
-            staged: Vec::new(),
+            staged: None,
         }
     }
 
     /// Puts a committed record into the workspace, or gives it up as a whole.
     fn apply(&self, segment: &mut Segment, frame: &Frame) -> Result<Vec<ConflictPath>, Error> {
         let mut engine = self.engine(segment.number, frame);
-        let swapped = engine.stage().and_then(|()| {
-            // Only recovery after a death in the next moments reads this; it does without if need be.
-            drop(segment.note(&staged_line(frame.offset, &engine.staged)));
-            engine.forward()
-        });
-        match swapped {
+        match stage_and_swap(segment, frame, &mut engine) {
             Ok(()) => Ok(self.finish(segment, frame, &engine)),
             Err(error) => {
                 let reason = self.give_up(segment, (frame, &engine), error)?;
@@ -252,6 +248,20 @@ impl Workspace {
         }
         Ok(reason)
     }
+}
+
+/// Makes the new trees, notes which they are, and puts them in their places.
+pub(crate) fn stage_and_swap(
+    segment: &mut Segment,
+    frame: &Frame,
+    engine: &mut Engine<'_>,
+) -> Result<(), Error> {
+    engine.stage()?;
+    // Recovery takes the absence of this line for «nothing was swapped yet».
+    let staged = engine.staged.take().unwrap_or_default();
+    segment.note(&staged_line(frame.offset, &staged))?;
+    engine.staged = Some(staged);
+    engine.forward()
 }
 
 fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {

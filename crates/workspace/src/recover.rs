@@ -2,7 +2,7 @@
 
 use tagout_vocab::CallId;
 
-use crate::commit::is_settled;
+use crate::commit::{is_settled, stage_and_swap};
 use crate::error::{ConflictPath, Error};
 use crate::journal::Segment;
 use crate::journal::done::{Done, confirmed_line};
@@ -145,7 +145,15 @@ impl Workspace {
             self.mark(segment, frame, Vec::new());
             return Ok(());
         }
-        match engine.resume() {
+        let resumed = if engine.staged.is_none() {
+            // Nothing was swapped yet: it is done as the first process would have done it.
+            engine
+                .clear_pieces()
+                .and_then(|()| stage_and_swap(segment, frame, &mut engine))
+        } else {
+            engine.resume()
+        };
+        match resumed {
             Ok(()) => {
                 recovery
                     .conflicts

@@ -17,7 +17,7 @@ use crate::node::{Item, Meta, Node, Place};
 use crate::plan::Nodes;
 use crate::relpath::RelPath;
 use crate::state::Owner;
-use crate::sys::FileTime;
+use crate::sys::{self, FileTime};
 use crate::workspace::Workspace;
 
 /// A transaction that is neither committed nor rolled back. Dropping it rolls it back.
@@ -152,7 +152,15 @@ impl<'a> Transaction<'a> {
         self.on_disk(path, Keep::Nothing)
     }
 
-    fn want(&mut self, path: &RelPath, item: Option<Item>) -> Result<(), Error> {
+    fn want(&mut self, path: &RelPath, mut item: Option<Item>) -> Result<(), Error> {
+        // A new file of this user can't be given to everybody; then its owner is who makes it.
+        if let Some(item) = &mut item {
+            let owner = item
+                .meta
+                .owner
+                .filter(|(uid, gid)| sys::may_own(*uid, *gid));
+            item.meta.owner = owner;
+        }
         // What is wanted has to be compared with something, so the path is always looked at first.
         if self.hidden(path) {
             self.before.entry(path.clone()).or_insert(None);
@@ -416,6 +424,10 @@ impl<'a> Transaction<'a> {
 
     /// Stages another owner and group; only a privileged user can.
     pub fn set_owner(&mut self, path: &RelPath, uid: u32, gid: u32) -> Result<(), Error> {
+        if !sys::may_own(uid, gid) {
+            let (doing, path) = ("give away", path.to_string());
+            return Err(Error::Forbidden { doing, path });
+        }
         self.change(path, |meta| meta.owner = Some((uid, gid)))
     }
 
@@ -491,7 +503,7 @@ impl<'a> Transaction<'a> {
                 .is_some_and(|item| item.node.is_dir());
         if !created && !self.hidden(path) {
             let folder = self.workspace.root.dir(path)?;
-            let listed = crate::sys::names(&folder);
+            let listed = sys::names(&folder);
             names.extend(listed.map_err(crate::error::at("list", path.to_string()))?);
         }
         for (other, want) in &self.wants {

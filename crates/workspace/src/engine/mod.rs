@@ -9,6 +9,8 @@ mod resume;
 mod undo;
 mod yard;
 
+pub(crate) use self::yard::segment_of;
+
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::record::{Record, Unit};
 use crate::look::{self, Keep};
@@ -29,10 +31,13 @@ pub(crate) struct Engine<'a> {
     pub blobs: Blobs<'a>,
     /// Where trees that are done with lie until the next checkpoint.
     pub yard: &'a Handle,
+    /// The number of the journal segment that the record is in.
+    pub segment: u64,
     /// A name for this record that no other one has.
     pub token: String,
-    /// The inodes of the trees that were made for it, one per unit; empty when that is not known.
-    pub staged: Vec<Option<u64>>,
+    /// The inodes of the trees that were made for it, one per unit. `None` says that not all were made,
+    /// and then nothing was swapped yet.
+    pub staged: Option<Vec<Option<u64>>>,
 }
 
 /// The folder of a unit and the names that it uses there.
@@ -138,7 +143,7 @@ impl<'a> Engine<'a> {
                 links.note(item.identity.as_ref(), made.join(&item.sub));
             }
         }
-        self.staged = staged;
+        self.staged = Some(staged);
         Ok(())
     }
 

@@ -221,8 +221,8 @@ impl Segment {
         Ok(done::read(&self.companion_text()?))
     }
 
-    /// The inodes of the files that were made for a record, one per unit; empty when not known.
-    pub(crate) fn staged(&mut self, offset: u64) -> Result<Vec<Option<u64>>, Error> {
+    /// The inodes of the files that were made for a record, one per unit; `None` when not all were.
+    pub(crate) fn staged(&mut self, offset: u64) -> Result<Option<Vec<Option<u64>>>, Error> {
         Ok(done::staged(&self.companion_text()?, offset))
     }
 

@@ -423,6 +423,17 @@ pub(crate) fn umask() -> Option<u32> {
     u32::from_str_radix(line.trim(), 8).ok()
 }
 
+/// Whether this process can give a file to this owner and group.
+pub(crate) fn may_own(uid: u32, gid: u32) -> bool {
+    use rustix::process::{getegid, geteuid, getgroups};
+    let user = geteuid();
+    let member = || {
+        getegid().as_raw() == gid
+            || getgroups().is_ok_and(|groups| groups.iter().any(|group| group.as_raw() == gid))
+    };
+    user.is_root() || (user.as_raw() == uid && member())
+}
+
 /// Whether an error says that a name is not there.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOENT)

@@ -210,6 +210,11 @@ pub(crate) fn umask() -> Option<u32> {
     None
 }
 
+/// Whether this process can give a file to this owner and group.
+pub(crate) fn may_own(_uid: u32, _gid: u32) -> bool {
+    false
+}
+
 /// Whether an error says that a name is not there.
 pub(crate) fn is_missing(_error: &io::Error) -> bool {
     false

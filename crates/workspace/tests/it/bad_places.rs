@@ -122,6 +122,7 @@ fn a_full_disk() {
                 }
             }
         }
+        println!("root {root_small} state {state_small}: full {full} times");
         assert!(full > 3, "the disk was full {full} times");
         assert_eq!(
             fs::read_to_string(root.join("z")).unwrap(),
