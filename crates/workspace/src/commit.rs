@@ -273,8 +273,8 @@ fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {
     }
 }
 
-/// Compares what each unit was planned on with what is there now: by the file's identity, and by its
-/// content only where that differs.
+/// Compares what each unit was planned on with what is there now: by the file's identity, and by
+/// its content only where that differs.
 fn check_before(workspace: &Workspace, units: &mut [Unit]) -> Result<(), Error> {
     let mut paths = Vec::new();
     for unit in units {
@@ -345,8 +345,8 @@ fn check_item(
     Ok(None)
 }
 
-/// The folders whose entries change, with their times; one that can't be written refuses here, before
-/// anything has happened.
+/// The folders whose entries change, with their times; one that can't be written refuses here,
+/// before anything has happened.
 fn folders(workspace: &Workspace, units: &[Unit]) -> Result<Vec<(RelPath, sys::FileTime)>, Error> {
     let mut found: Vec<(RelPath, sys::FileTime)> = Vec::new();
     for unit in units.iter().filter(|unit| !unit.in_place) {

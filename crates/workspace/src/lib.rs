@@ -1,4 +1,5 @@
-//! Transactions over the files of a workspace, and every file that Tagout writes besides the ledger.
+//! Transactions over the files of a workspace, and every file that Tagout writes besides the
+//! ledger.
 //!
 //! A transaction is staged in memory and in the state folder; [`Transaction::commit`] makes it
 //! happen: what stands there is checked, one durable write to the journal is the commit point, the

@@ -157,7 +157,8 @@ fn link_node(folder: &Handle, name: &[u8], target: &[u8], meta: &Meta) -> std::i
         .map_or(Ok(()), |mtime| sys::set_mtime_at(folder, name, mtime))
 }
 
-/// Makes the name a second name of a file that it shared its content with before, if that still holds.
+/// Makes the name a second name of a file that it shared its content with before, if that still
+/// holds.
 fn linked(root: &Root, folder: &Handle, name: &[u8], (item, links): (&Item, &Links)) -> bool {
     let Some(other) = item
         .identity
@@ -189,8 +190,8 @@ pub(crate) fn finish(file: &Handle, meta: &Meta) -> std::io::Result<()> {
     if let Some(wanted) = &meta.xattrs {
         set_attributes(file, wanted)?;
     }
-    // Changing the owner clears the set-user-id bit and an access list changes the mode, so the mode
-    // comes after both.
+    // Changing the owner clears the set-user-id bit and an access list changes the mode, so the
+    // mode comes after both.
     if sys::stat(file)?.mode != meta.mode {
         sys::chmod(file, meta.mode)?;
     }

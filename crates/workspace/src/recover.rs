@@ -46,8 +46,8 @@ pub struct Recovery {
 impl Workspace {
     /// Finishes or takes out what dead processes left half-done. Cheap when there is nothing.
     ///
-    /// It may itself be killed anywhere and be run again. Transactions of living processes, and what
-    /// they have not yet told the ledger, are left alone.
+    /// It may itself be killed anywhere and be run again. Transactions of living processes, and
+    /// what they have not yet told the ledger, are left alone.
     pub fn recover(&self) -> Result<Recovery, Error> {
         let _lock = self.state.lock()?;
         let mut segment = self.state.journal.active()?;
@@ -99,7 +99,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Brings the workspace to where the journal says it is. Returns where the last whole record ends.
+    /// Brings the workspace to where the journal says it is. Returns where the last whole record
+    /// ends.
     pub(crate) fn settle(
         &self,
         segment: &mut Segment,

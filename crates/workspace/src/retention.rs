@@ -42,8 +42,8 @@ impl Workspace {
     /// Makes everything since the last checkpoint durable in the workspace itself, so that recovery
     /// need not look at it again. Answers whether it could.
     ///
-    /// `ledger` has to make the ledger durable: behind a checkpoint, nobody hands closing events back.
-    /// While a commit is not confirmed, the checkpoint waits for another time.
+    /// `ledger` has to make the ledger durable: behind a checkpoint, nobody hands closing events
+    /// back. While a commit is not confirmed, the checkpoint waits for another time.
     pub fn checkpoint(
         &self,
         ledger: impl FnOnce() -> std::io::Result<()>,
@@ -75,7 +75,8 @@ impl Workspace {
         Ok(checkpoint)
     }
 
-    /// Looks once more at the files that were displaced before the last checkpoint, and lets them go.
+    /// Looks once more at the files that were displaced before the last checkpoint, and lets them
+    /// go.
     ///
     /// Those of the active segment stay: one may have been displaced a moment ago.
     fn sweep(&self, active: u64) -> Result<Vec<ConflictPath>, Error> {
@@ -154,7 +155,8 @@ impl Workspace {
             total += journal.size(*number)?;
         }
         let mut kept: BTreeSet<Digest> = self.snapshot_images()?;
-        // What was displaced before the last checkpoint still rests, and is compared with its record.
+        // What was displaced before the last checkpoint still rests, and is compared with its
+        // record.
         let resting = numbers.last().map_or(0, |active| active.saturating_sub(1));
         pruned.conflicts = self.sweep(resting)?;
         for number in numbers {

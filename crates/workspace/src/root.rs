@@ -65,7 +65,8 @@ impl Root {
     }
 }
 
-/// The error of a folder that can't be opened: a link or a file on the way is not merely an I/O error.
+/// The error of a folder that can't be opened: a link or a file on the way is not merely an I/O
+/// error.
 fn way(path: &RelPath, error: io::Error) -> Error {
     if sys::is_not_a_folder(&error) {
         Error::conflict(path.to_string(), Clash::WayChanged)

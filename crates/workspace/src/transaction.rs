@@ -56,8 +56,8 @@ impl<'a> Transaction<'a> {
 
     /// Makes everything happen at once; see [`Committed`].
     ///
-    /// `closing` is what the caller will append to its ledger. It becomes durable with the change, and
-    /// [`Workspace::recover`] hands it back when the process dies in between.
+    /// `closing` is what the caller will append to its ledger. It becomes durable with the change,
+    /// and [`Workspace::recover`] hands it back when the process dies in between.
     pub fn commit(self, now: Timestamp, closing: &[u8]) -> Result<Committed, Error> {
         crate::commit::commit(self, now, closing)
     }
@@ -467,8 +467,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// The bytes of a file as this transaction sees it. The file then has to be the same at commit if
-    /// the transaction changes it.
+    /// The bytes of a file as this transaction sees it. The file then has to be the same at commit
+    /// if the transaction changes it.
     pub fn read(&mut self, path: &RelPath) -> Result<Vec<u8>, Error> {
         let item = self.view(path)?.ok_or_else(|| Error::Missing {
             path: path.to_string(),
@@ -522,7 +522,8 @@ impl<'a> Transaction<'a> {
 
     /// Stages the inverse of a committed transaction that is still kept.
     ///
-    /// A path that is not any more as that transaction left it is a conflict, and nothing is staged.
+    /// A path that is not any more as that transaction left it is a conflict, and nothing is
+    /// staged.
     pub fn revert(&mut self, execution: &CallId) -> Result<(), Error> {
         let frame = self.workspace.committed(execution)?;
         let blobs = Blobs {

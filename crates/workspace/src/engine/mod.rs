@@ -35,8 +35,8 @@ pub(crate) struct Engine<'a> {
     pub segment: u64,
     /// A name for this record that no other one has.
     pub token: String,
-    /// The inodes of the trees that were made for it, one per unit. `None` says that not all were made,
-    /// and then nothing was swapped yet.
+    /// The inodes of the trees that were made for it, one per unit. `None` says that not all were
+    /// made, and then nothing was swapped yet.
     pub staged: Option<Vec<Option<u64>>>,
 }
 
@@ -201,8 +201,8 @@ impl<'a> Engine<'a> {
 
     /// Looks at every old tree after the swap: is it what was expected, and does nobody write it?
     ///
-    /// Writers are looked for first, once for all: what one wrote who is gone by then is seen by the
-    /// look that follows.
+    /// Writers are looked for first, once for all: what one wrote who is gone by then is seen by
+    /// the look that follows.
     fn check_displaced(&self) -> Result<(), Error> {
         let mut spots = Vec::new();
         for (index, unit) in self.swapped_units() {

@@ -1,8 +1,8 @@
 //! Going on with a record whose process died after all its trees were made.
 //!
-//! The inodes of those trees are known, so for every unit it can be told whether its new tree stands in
-//! its place, still under its temporary name, or nowhere: then it stood in its place and someone
-//! replaced it since.
+//! The inodes of those trees are known, so for every unit it can be told whether its new tree
+//! stands in its place, still under its temporary name, or nowhere: then it stood in its place and
+//! someone replaced it since.
 
 use super::{Engine, Spot};
 use crate::error::{Clash, Error, at};
@@ -41,8 +41,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Removes the pieces that a process left that died while it made the trees. Nobody has ever seen
-    /// them under another name.
+    /// Removes the pieces that a process left that died while it made the trees. Nobody has ever
+    /// seen them under another name.
     pub(crate) fn clear_pieces(&self) -> Result<(), Error> {
         for (index, unit) in self.swapped_units() {
             let spot = match self.spot(index, unit) {

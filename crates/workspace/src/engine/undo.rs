@@ -67,8 +67,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Gives an old tree its name back. If the name is taken by now, the newer work stays there and the
-    /// old tree is kept beside.
+    /// Gives an old tree its name back. If the name is taken by now, the newer work stays there and
+    /// the old tree is kept beside.
     fn put_back(
         &self,
         spot: &Spot<'_>,

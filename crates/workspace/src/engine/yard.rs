@@ -1,9 +1,10 @@
 //! What becomes of trees that are done with.
 //!
-//! A program may be in the middle of opening a file while it is displaced: it has found the file but
-//! does not hold it yet, so no look can see it. Therefore a displaced file is not destroyed at once
-//! but lies in the yard, a folder of the state, until the checkpoint after the next one looks at it
-//! once more. Where the state is on another file system there is no yard, and that moment stays open.
+//! A program may be in the middle of opening a file while it is displaced: it has found the file
+//! but does not hold it yet, so no look can see it. Therefore a displaced file is not destroyed at
+//! once but lies in the yard, a folder of the state, until the checkpoint after the next one looks
+//! at it once more. Where the state is on another file system there is no yard, and that moment
+//! stays open.
 
 use super::{Engine, Spot, clash, taken};
 use crate::error::{Clash, ConflictPath, Error, at};

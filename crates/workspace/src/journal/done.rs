@@ -1,8 +1,8 @@
 //! The lazily written companion of a segment: which records were applied and which were confirmed.
 //!
-//! Nothing here is ever synced, and a power loss may take any of it: then every path is compared with
-//! what the journal knows. Within one boot the lines are as good as memory. A lost or torn one means
-//! that a record is looked at again.
+//! Nothing here is ever synced, and a power loss may take any of it: then every path is compared
+//! with what the journal knows. Within one boot the lines are as good as memory. A lost or torn one
+//! means that a record is looked at again.
 
 use tagout_vocab::Digest;
 

@@ -89,7 +89,8 @@ pub(crate) fn abort_mark(checksum: &[u8; 32]) -> Vec<u8> {
 pub(crate) enum Carried {
     /// Read them for the checksum.
     Checked,
-    /// Pass them over: in a segment that nobody recovers from any more, whoever uses them checks them.
+    /// Pass them over: in a segment that nobody recovers from any more, whoever uses them checks
+    /// them.
     Skipped,
 }
 

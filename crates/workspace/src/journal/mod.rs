@@ -138,7 +138,8 @@ impl Journal {
             .and_then(|_| file.write_all(bytes))
             .and_then(|()| self.sync(file));
         if let Err(error) = written {
-            // Nobody was told yet, so the record may go again; if even that fails it is a torn tail.
+            // Nobody was told yet, so the record may go again; if even that fails it is a torn
+            // tail.
             drop(file.set_len(at_end));
             return Err(Error::io("write", NAME, error));
         }

@@ -439,7 +439,8 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOENT)
 }
 
-/// Whether an error says that something that must be a folder is none, or that a link is in the way.
+/// Whether an error says that something that must be a folder is none, or that a link is in the
+/// way.
 pub(crate) fn is_not_a_folder(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOTDIR) || is(error, rustix::io::Errno::LOOP)
 }

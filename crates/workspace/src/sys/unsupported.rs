@@ -220,7 +220,8 @@ pub(crate) fn is_missing(_error: &io::Error) -> bool {
     false
 }
 
-/// Whether an error says that something that must be a folder is none, or that a link is in the way.
+/// Whether an error says that something that must be a folder is none, or that a link is in the
+/// way.
 pub(crate) fn is_not_a_folder(_error: &io::Error) -> bool {
     false
 }

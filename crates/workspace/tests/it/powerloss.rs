@@ -161,8 +161,9 @@ impl Dice {
     }
 }
 
-/// The disk after a power loss at an event: everything before the last flush, and of what came later
-/// any subset, torn at sectors. Also the least and the most that may be found in the workspace.
+/// The disk after a power loss at an event: everything before the last flush, and of what came
+/// later any subset, torn at sectors. Also the least and the most that may be found in the
+/// workspace.
 fn crash(
     recording: &Recording,
     at: usize,
@@ -295,8 +296,8 @@ fn tools() {
 }
 
 /// L4: after a power loss the workspace is wholly before or wholly after, no acknowledged commit is
-/// lost and the ledger agrees, on every file system here; and with a sync left out the same look finds
-/// the damage.
+/// lost and the ledger agrees, on every file system here; and with a sync left out the same look
+/// finds the damage.
 #[test]
 fn power_may_fail_at_any_block() {
     tools();

@@ -138,7 +138,8 @@ fn writing_keeps_mode_and_attributes() {
     }
 }
 
-/// H13, L4: a file that someone changed after the transaction looked is a conflict, and theirs stays.
+/// H13, L4: a file that someone changed after the transaction looked is a conflict, and theirs
+/// stays.
 #[test]
 fn a_foreign_change_before_the_commit_is_a_conflict() {
     let place = Place::new();
@@ -257,7 +258,8 @@ fn a_link_put_in_the_way_gains_nothing() {
     );
 }
 
-/// L4: writing a file with several names breaks the link and says so; the other names keep the bytes.
+/// L4: writing a file with several names breaks the link and says so; the other names keep the
+/// bytes.
 #[test]
 fn a_write_breaks_hard_links_and_says_so() {
     let place = Place::new();
