@@ -16,6 +16,7 @@ use crate::node::{Identity, Item, Node};
 use crate::plan;
 use crate::recover::Recovery;
 use crate::relpath::RelPath;
+use crate::root::Parents;
 use crate::state::{Owner, owner_name};
 use crate::sys;
 use crate::transaction::Transaction;
@@ -122,8 +123,8 @@ pub(crate) fn commit(
         folders,
         closing,
     };
-    let inline = record.gather(&workspace.state.images)?;
-    let (bytes, checksum) = frame::encode(&record, &inline)?;
+    record.spill(&workspace.state.images)?;
+    let (bytes, checksum) = frame::encode(&record)?;
     // Pruning holds the same lock, so an image that is here now stays.
     if let Some(digest) = record
         .stored()
@@ -143,7 +144,8 @@ pub(crate) fn commit(
         end,
         checksum,
         record,
-        inline,
+        // The bytes are still in memory, where the record's items point to.
+        inline: Vec::new(),
         aborted: false,
     };
     let kept = workspace.apply(&mut segment, &frame)?;
@@ -179,6 +181,7 @@ impl Workspace {
             segment,
             token,
             staged: None,
+            parents: Parents::default(),
         }
     }
 
@@ -277,12 +280,14 @@ fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {
 /// its content only where that differs.
 fn check_before(workspace: &Workspace, units: &mut [Unit]) -> Result<(), Error> {
     let mut paths = Vec::new();
+    let parents = Parents::default();
     for unit in units {
-        let clash = match workspace.root.parent(&unit.path) {
-            Ok((folder, name)) if unit.before.is_empty() => sys::stat_at(&folder, name)
+        let name = unit.path.name().unwrap_or_default();
+        let clash = match parents.of(&workspace.root, &unit.path) {
+            Ok(folder) if unit.before.is_empty() => sys::stat_at(&folder, name)
                 .is_ok()
                 .then_some(Clash::Existence),
-            Ok((folder, name)) => {
+            Ok(folder) => {
                 let mut clash = None;
                 for item in &mut unit.before {
                     let path = unit.path.join(&item.sub);

@@ -1,7 +1,9 @@
 //! The workspace's folder as a handle: every path is resolved beneath it, and no link is followed.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::error::{Clash, Error, at};
 use crate::relpath::RelPath;
@@ -62,6 +64,28 @@ impl Root {
             Err(error) if sys::is_missing(&error) => Ok(None),
             Err(error) => Err(Error::io("look at", path.to_string(), error)),
         }
+    }
+}
+
+/// The folder that was opened last: units come in path order, so most share it with their neighbour.
+///
+/// It lives as long as one commit or one recovery. The handle is the folder, wherever its name goes in
+/// these moments.
+#[derive(Debug, Default)]
+pub(crate) struct Parents(RefCell<Option<(RelPath, Rc<Handle>)>>);
+
+impl Parents {
+    pub(crate) fn of(&self, root: &Root, path: &RelPath) -> Result<Rc<Handle>, Error> {
+        let folder = path.parent().unwrap_or_default();
+        let mut last = self.0.borrow_mut();
+        if let Some((known, handle)) = &*last
+            && *known == folder
+        {
+            return Ok(Rc::clone(handle));
+        }
+        let handle = Rc::new(root.dir(&folder)?);
+        *last = Some((folder, Rc::clone(&handle)));
+        Ok(handle)
     }
 }
 

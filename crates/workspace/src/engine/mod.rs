@@ -11,6 +11,8 @@ mod yard;
 
 pub(crate) use self::yard::segment_of;
 
+use std::rc::Rc;
+
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::record::{Record, Unit};
 use crate::look::{self, Keep};
@@ -18,7 +20,7 @@ use crate::make::{self, Blobs, Links};
 use crate::node::{Identity, Item, Meta, Tree, same_tree};
 use crate::options::{Options, Swap};
 use crate::relpath::RelPath;
-use crate::root::Root;
+use crate::root::{Parents, Root};
 use crate::sys::{self, Handle, Kind, Rename};
 use crate::writers::{self, Files};
 
@@ -38,11 +40,13 @@ pub(crate) struct Engine<'a> {
     /// The inodes of the trees that were made for it, one per unit. `None` says that not all were
     /// made, and then nothing was swapped yet.
     pub staged: Option<Vec<Option<u64>>>,
+    /// The folders of the units.
+    pub parents: Parents,
 }
 
 /// The folder of a unit and the names that it uses there.
 pub(crate) struct Spot<'a> {
-    pub folder: Handle,
+    pub folder: Rc<Handle>,
     pub name: &'a [u8],
     /// The new tree before the swap, the old one after it.
     pub temporary: Vec<u8>,
@@ -81,7 +85,8 @@ fn taken(error: &std::io::Error) -> bool {
 impl<'a> Engine<'a> {
     /// The folder and names of a unit.
     pub(crate) fn spot(&self, index: usize, unit: &'a Unit) -> Result<Spot<'a>, Error> {
-        let (folder, name) = self.root.parent(&unit.path)?;
+        let folder = self.parents.of(self.root, &unit.path)?;
+        let name = unit.path.name().unwrap_or_default();
         let temporary = format!(".tagout-{}-{index}", self.token).into_bytes();
         let aside = format!(".tagout-{}-{index}.old", self.token).into_bytes();
         Ok(Spot {
@@ -214,7 +219,7 @@ impl<'a> Engine<'a> {
             .collect();
         let trees: Vec<(&Handle, &[u8])> = displaced
             .iter()
-            .map(|(spot, _, name)| (&spot.folder, *name))
+            .map(|(spot, _, name)| (&*spot.folder, *name))
             .collect();
         let held = writers::held(self.options.writers, &trees)?;
         let mut paths = Vec::new();
@@ -273,8 +278,8 @@ impl<'a> Engine<'a> {
             .units
             .iter()
             .map(|unit| {
-                let (folder, name) = self.root.parent(&unit.path).ok()?;
-                sys::stat_at(&folder, name)
+                let folder = self.parents.of(self.root, &unit.path).ok()?;
+                sys::stat_at(&folder, unit.path.name()?)
                     .ok()
                     .map(|stat| Identity::of(&stat))
             })

@@ -72,7 +72,7 @@ impl Engine<'_> {
             for name in [&spot.aside, &spot.temporary] {
                 let buried = self.bury((&spot, name), (index, Side::Before), &unit.before);
                 if !buried.map_err(at("clean up after", unit.path.to_string()))? {
-                    let from = (&spot.folder, name.as_slice());
+                    let from = (&*spot.folder, name.as_slice());
                     kept.push(self.keep(&spot, from, (unit, Clash::FolderGrew))?);
                 }
             }

@@ -347,6 +347,19 @@ pub(crate) fn remove_xattr(file: &Handle, attribute: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::fremovexattr(file, name(attribute))?)
 }
 
+/// Writes all bytes at the file's position.
+pub(crate) fn write_all(file: &Handle, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(file, bytes) {
+            Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero)),
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
 /// Takes an advisory lock without waiting; whether it was free.
 pub(crate) fn try_lock(file: &impl AsFd) -> io::Result<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {

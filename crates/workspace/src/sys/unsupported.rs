@@ -165,6 +165,11 @@ pub(crate) fn remove_xattr(_file: &Handle, _attribute: &[u8]) -> io::Result<()> 
     refused()
 }
 
+/// Writes all bytes at the file's position.
+pub(crate) fn write_all(_file: &Handle, _bytes: &[u8]) -> io::Result<()> {
+    refused()
+}
+
 /// Takes an advisory lock without waiting; whether it was free.
 pub(crate) fn try_lock(_file: &impl std::fmt::Debug) -> io::Result<bool> {
     refused()
