@@ -96,7 +96,8 @@ fn measure(folder: &Path, rounds: usize, probe: (&str, WriterProbe), case: (&str
     let (bare, ours) = (median(&mut bare), median(&mut ours));
     println!(
         "{{\"bench\":\"transaction\",\"case\":\"{name}\",\"writers\":\"{}\",\"rounds\":{rounds},\
-         \"bare_ms\":{:.3},\"transaction_ms\":{:.3},\"ratio\":{:.2},\"mean_with_checkpoints_ms\":{:.3}}}",
+         \"bare_ms\":{:.3},\"transaction_ms\":{:.3},\"ratio\":{:.2},\
+         \"mean_with_checkpoints_ms\":{:.3}}}",
         probe.0,
         bare * 1e3,
         ours * 1e3,

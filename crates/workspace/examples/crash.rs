@@ -1,4 +1,5 @@
-//! A program that is made to be killed: the crash tests run it, cut it off anywhere, and let it check.
+//! A program that is made to be killed: the crash tests run it, cut it off anywhere, and let it
+//! check.
 //!
 //! `crash init|commit|recover|check ROOT STATE …` moves a small workspace from one numbered version
 //! to the next, each in one transaction that uses every kind of change.

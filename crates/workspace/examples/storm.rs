@@ -1,8 +1,8 @@
-//! A process of many threads that edits a few files over and over: the storm test starts several, and
-//! kills some.
+//! A process of many threads that edits a few files over and over: the storm test starts several,
+//! and kills some.
 //!
-//! `storm ROOT STATE LOG SECONDS THREADS SEED` appends one line per transaction to one or more files
-//! and writes to LOG what it was told about each.
+//! `storm ROOT STATE LOG SECONDS THREADS SEED` appends one line per transaction to one or more
+//! files and writes to LOG what it was told about each.
 
 #![expect(
     clippy::unwrap_used,
@@ -33,7 +33,8 @@ impl Dice {
 }
 
 fn say(mut log: &File, line: &str) {
-    // One write of few bytes to a file opened for appending: a kill leaves at most the last one torn.
+    // One write of few bytes to a file opened for appending: a kill leaves at most the last one
+    // torn.
     log.write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 

@@ -16,6 +16,7 @@ use crate::node::{Identity, Item, Node};
 use crate::plan;
 use crate::recover::Recovery;
 use crate::relpath::RelPath;
+use crate::root::Parents;
 use crate::state::{Owner, owner_name};
 use crate::sys;
 use crate::transaction::Transaction;
@@ -122,8 +123,8 @@ pub(crate) fn commit(
         folders,
         closing,
     };
-    let inline = record.gather(&workspace.state.images)?;
-    let (bytes, checksum) = frame::encode(&record, &inline)?;
+    record.spill(&workspace.state.images)?;
+    let (bytes, checksum) = frame::encode(&record)?;
     // Pruning holds the same lock, so an image that is here now stays.
     if let Some(digest) = record
         .stored()
@@ -143,7 +144,8 @@ pub(crate) fn commit(
         end,
         checksum,
         record,
-        inline,
+        // The bytes are still in memory, where the record's items point to.
+        inline: Vec::new(),
         aborted: false,
     };
     let kept = workspace.apply(&mut segment, &frame)?;
@@ -176,20 +178,17 @@ impl Workspace {
                 images: &self.state.images,
             },
             yard: &self.state.yard,
+            segment,
             token,
-            staged: Vec::new(),
+            staged: None,
+            parents: Parents::default(),
         }
     }
 
     /// Puts a committed record into the workspace, or gives it up as a whole.
     fn apply(&self, segment: &mut Segment, frame: &Frame) -> Result<Vec<ConflictPath>, Error> {
         let mut engine = self.engine(segment.number, frame);
-        let swapped = engine.stage().and_then(|()| {
-            // Only recovery after a death in the next moments reads this; it does without if need be.
-            drop(segment.note(&staged_line(frame.offset, &engine.staged)));
-            engine.forward()
-        });
-        match swapped {
+        match stage_and_swap(segment, frame, &mut engine) {
             Ok(()) => Ok(self.finish(segment, frame, &engine)),
             Err(error) => {
                 let reason = self.give_up(segment, (frame, &engine), error)?;
@@ -254,6 +253,20 @@ impl Workspace {
     }
 }
 
+/// Makes the new trees, notes which they are, and puts them in their places.
+pub(crate) fn stage_and_swap(
+    segment: &mut Segment,
+    frame: &Frame,
+    engine: &mut Engine<'_>,
+) -> Result<(), Error> {
+    engine.stage()?;
+    // Recovery takes the absence of this line for «nothing was swapped yet».
+    let staged = engine.staged.take().unwrap_or_default();
+    segment.note(&staged_line(frame.offset, &staged))?;
+    engine.staged = Some(staged);
+    engine.forward()
+}
+
 fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {
     for one in kept {
         match paths.iter_mut().find(|path| path.path == one.path) {
@@ -263,16 +276,18 @@ fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {
     }
 }
 
-/// Compares what each unit was planned on with what is there now: by the file's identity, and by its
-/// content only where that differs.
+/// Compares what each unit was planned on with what is there now: by the file's identity, and by
+/// its content only where that differs.
 fn check_before(workspace: &Workspace, units: &mut [Unit]) -> Result<(), Error> {
     let mut paths = Vec::new();
+    let parents = Parents::default();
     for unit in units {
-        let clash = match workspace.root.parent(&unit.path) {
-            Ok((folder, name)) if unit.before.is_empty() => sys::stat_at(&folder, name)
+        let name = unit.path.name().unwrap_or_default();
+        let clash = match parents.of(&workspace.root, &unit.path) {
+            Ok(folder) if unit.before.is_empty() => sys::stat_at(&folder, name)
                 .is_ok()
                 .then_some(Clash::Existence),
-            Ok((folder, name)) => {
+            Ok(folder) => {
                 let mut clash = None;
                 for item in &mut unit.before {
                     let path = unit.path.join(&item.sub);
@@ -335,8 +350,8 @@ fn check_item(
     Ok(None)
 }
 
-/// The folders whose entries change, with their times; one that can't be written refuses here, before
-/// anything has happened.
+/// The folders whose entries change, with their times; one that can't be written refuses here,
+/// before anything has happened.
 fn folders(workspace: &Workspace, units: &[Unit]) -> Result<Vec<(RelPath, sys::FileTime)>, Error> {
     let mut found: Vec<(RelPath, sys::FileTime)> = Vec::new();
     for unit in units.iter().filter(|unit| !unit.in_place) {

@@ -122,8 +122,8 @@ pub enum Error {
     },
     /// Larger than a before-image may be.
     #[error(
-        "`{path}` has {size} bytes; files above {max} bytes are not changed, because they could not \
-         be restored"
+        "`{path}` has {size} bytes; files above {max} bytes are not changed, because they could \
+         not be restored"
     )]
     TooLarge {
         /// The path.

@@ -14,8 +14,8 @@ pub enum WriterProbe {
     #[default]
     Processes,
     /// Ask the kernel for a read lease on the open file, which it refuses while there is a writer.
-    /// The call is not in any safe interface, so whoever may make it hands it in; it answers whether
-    /// the lease was refused.
+    /// The call is not in any safe interface, so whoever may make it hands it in; it answers
+    /// whether the lease was refused.
     Lease(LeaseProbe),
 }
 

@@ -2,7 +2,7 @@
 
 use tagout_vocab::CallId;
 
-use crate::commit::is_settled;
+use crate::commit::{is_settled, stage_and_swap};
 use crate::error::{ConflictPath, Error};
 use crate::journal::Segment;
 use crate::journal::done::{Done, confirmed_line};
@@ -46,8 +46,8 @@ pub struct Recovery {
 impl Workspace {
     /// Finishes or takes out what dead processes left half-done. Cheap when there is nothing.
     ///
-    /// It may itself be killed anywhere and be run again. Transactions of living processes, and what
-    /// they have not yet told the ledger, are left alone.
+    /// It may itself be killed anywhere and be run again. Transactions of living processes, and
+    /// what they have not yet told the ledger, are left alone.
     pub fn recover(&self) -> Result<Recovery, Error> {
         let _lock = self.state.lock()?;
         let mut segment = self.state.journal.active()?;
@@ -99,7 +99,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Brings the workspace to where the journal says it is. Returns where the last whole record ends.
+    /// Brings the workspace to where the journal says it is. Returns where the last whole record
+    /// ends.
     pub(crate) fn settle(
         &self,
         segment: &mut Segment,
@@ -145,7 +146,15 @@ impl Workspace {
             self.mark(segment, frame, Vec::new());
             return Ok(());
         }
-        match engine.resume() {
+        let resumed = if engine.staged.is_none() {
+            // Nothing was swapped yet: it is done as the first process would have done it.
+            engine
+                .clear_pieces()
+                .and_then(|()| stage_and_swap(segment, frame, &mut engine))
+        } else {
+            engine.resume()
+        };
+        match resumed {
             Ok(()) => {
                 recovery
                     .conflicts

@@ -160,7 +160,8 @@ impl State {
                 let path = format!("the call `{execution}`");
                 return Err(Error::conflict(path, crate::error::Clash::HeldOpen));
             }
-            // The name may have been removed between opening and locking: then this lock guards nothing.
+            // The name may have been removed between opening and locking: then this lock guards
+            // nothing.
             let held = sys::stat(&file).map_err(doing())?;
             let named = sys::stat_at(&self.owners, name.as_bytes());
             if named.is_ok_and(|named| named.ino == held.ino) {

@@ -9,6 +9,10 @@ mod resume;
 mod undo;
 mod yard;
 
+pub(crate) use self::yard::segment_of;
+
+use std::rc::Rc;
+
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::record::{Record, Unit};
 use crate::look::{self, Keep};
@@ -16,7 +20,7 @@ use crate::make::{self, Blobs, Links};
 use crate::node::{Identity, Item, Meta, Tree, same_tree};
 use crate::options::{Options, Swap};
 use crate::relpath::RelPath;
-use crate::root::Root;
+use crate::root::{Parents, Root};
 use crate::sys::{self, Handle, Kind, Rename};
 use crate::writers::{self, Files};
 
@@ -29,15 +33,20 @@ pub(crate) struct Engine<'a> {
     pub blobs: Blobs<'a>,
     /// Where trees that are done with lie until the next checkpoint.
     pub yard: &'a Handle,
+    /// The number of the journal segment that the record is in.
+    pub segment: u64,
     /// A name for this record that no other one has.
     pub token: String,
-    /// The inodes of the trees that were made for it, one per unit; empty when that is not known.
-    pub staged: Vec<Option<u64>>,
+    /// The inodes of the trees that were made for it, one per unit. `None` says that not all were
+    /// made, and then nothing was swapped yet.
+    pub staged: Option<Vec<Option<u64>>>,
+    /// The folders of the units.
+    pub parents: Parents,
 }
 
 /// The folder of a unit and the names that it uses there.
 pub(crate) struct Spot<'a> {
-    pub folder: Handle,
+    pub folder: Rc<Handle>,
     pub name: &'a [u8],
     /// The new tree before the swap, the old one after it.
     pub temporary: Vec<u8>,
@@ -76,7 +85,8 @@ fn taken(error: &std::io::Error) -> bool {
 impl<'a> Engine<'a> {
     /// The folder and names of a unit.
     pub(crate) fn spot(&self, index: usize, unit: &'a Unit) -> Result<Spot<'a>, Error> {
-        let (folder, name) = self.root.parent(&unit.path)?;
+        let folder = self.parents.of(self.root, &unit.path)?;
+        let name = unit.path.name().unwrap_or_default();
         let temporary = format!(".tagout-{}-{index}", self.token).into_bytes();
         let aside = format!(".tagout-{}-{index}.old", self.token).into_bytes();
         Ok(Spot {
@@ -138,7 +148,7 @@ impl<'a> Engine<'a> {
                 links.note(item.identity.as_ref(), made.join(&item.sub));
             }
         }
-        self.staged = staged;
+        self.staged = Some(staged);
         Ok(())
     }
 
@@ -196,8 +206,8 @@ impl<'a> Engine<'a> {
 
     /// Looks at every old tree after the swap: is it what was expected, and does nobody write it?
     ///
-    /// Writers are looked for first, once for all: what one wrote who is gone by then is seen by the
-    /// look that follows.
+    /// Writers are looked for first, once for all: what one wrote who is gone by then is seen by
+    /// the look that follows.
     fn check_displaced(&self) -> Result<(), Error> {
         let mut spots = Vec::new();
         for (index, unit) in self.swapped_units() {
@@ -209,7 +219,7 @@ impl<'a> Engine<'a> {
             .collect();
         let trees: Vec<(&Handle, &[u8])> = displaced
             .iter()
-            .map(|(spot, _, name)| (&spot.folder, *name))
+            .map(|(spot, _, name)| (&*spot.folder, *name))
             .collect();
         let held = writers::held(self.options.writers, &trees)?;
         let mut paths = Vec::new();
@@ -268,8 +278,8 @@ impl<'a> Engine<'a> {
             .units
             .iter()
             .map(|unit| {
-                let (folder, name) = self.root.parent(&unit.path).ok()?;
-                sys::stat_at(&folder, name)
+                let folder = self.parents.of(self.root, &unit.path).ok()?;
+                sys::stat_at(&folder, unit.path.name()?)
                     .ok()
                     .map(|stat| Identity::of(&stat))
             })

@@ -1,10 +1,9 @@
 //! Taking a record out again.
 
-use super::{Engine, Spot};
+use super::resume::Stand;
+use super::{Engine, Spot, taken};
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::record::Unit;
-use crate::make;
-use crate::node::same_tree;
 use crate::sys::{self, Rename};
 
 impl Engine<'_> {
@@ -18,6 +17,11 @@ impl Engine<'_> {
                 Err(Error::Conflict { paths }) => kept.extend(paths),
                 Err(error) => return Err(error),
             }
+        }
+        if self.staged.is_none() {
+            self.clear_pieces()?;
+            self.restore_folders();
+            return Ok(kept);
         }
         let units: Vec<(usize, &Unit)> = self.swapped_units().collect();
         for (index, unit) in units.into_iter().rev() {
@@ -38,66 +42,51 @@ impl Engine<'_> {
         kept: &mut Vec<ConflictPath>,
     ) -> Result<(), Error> {
         let doing = || at("restore", unit.path.to_string());
-        let here = spot.tree(spot.name, &unit.path)?;
-        // Our tree is known by its inode, so that it goes even if someone wrote into it meanwhile;
-        // what they wrote is kept beside.
-        let ours = !unit.after.is_empty()
-            && self
-                .is_staged(spot, spot.name, index)
-                .unwrap_or_else(|| same_tree(&unit.after, &here));
-        if spot.exists(&spot.aside) {
-            if ours {
-                make::remove(&spot.folder, &spot.temporary).map_err(doing())?;
-                spot.rename(spot.name, &spot.temporary, Rename::NoReplace)
-                    .map_err(doing())?;
+        match self.stand(spot, index) {
+            Stand::InPlace => {
+                // Our tree goes even if someone wrote into it meanwhile; what they wrote is kept.
+                if !unit.before.is_empty() && !spot.exists(&spot.aside) {
+                    spot.rename(&spot.temporary, spot.name, Rename::Exchange)
+                        .map_err(doing())?;
+                } else {
+                    spot.rename(spot.name, &spot.temporary, Rename::NoReplace)
+                        .map_err(doing())?;
+                    self.put_back(spot, &spot.aside, unit, kept)?;
+                }
+                self.discard(spot, (index, unit), kept)
             }
-            if ours || here.is_empty() {
-                spot.rename(&spot.aside, spot.name, Rename::NoReplace)
-                    .map_err(doing())?;
-            } else {
-                kept.push(self.keep(
-                    spot,
-                    (&spot.folder, &spot.aside),
-                    (unit, Clash::Existence),
-                )?);
+            Stand::Aside => {
+                self.put_back(spot, &spot.aside, unit, kept)?;
+                self.discard(spot, (index, unit), kept)
             }
-            return self.discard(spot, (index, unit), kept);
+            // Removed by this unit, or replaced by someone since: the old tree may still be here.
+            Stand::Gone => {
+                self.put_back(spot, &spot.aside, unit, kept)?;
+                self.put_back(spot, &spot.temporary, unit, kept)
+            }
         }
-        let displaced = spot.exists(&spot.temporary);
-        if unit.before.is_empty() {
-            // A created tree: only what is exactly ours goes.
-            if ours && !displaced {
-                spot.rename(spot.name, &spot.temporary, Rename::NoReplace)
-                    .map_err(doing())?;
-            }
-            return self.discard(spot, (index, unit), kept);
-        }
-        if !displaced {
+    }
+
+    /// Gives an old tree its name back. If the name is taken by now, the newer work stays there and
+    /// the old tree is kept beside.
+    fn put_back(
+        &self,
+        spot: &Spot<'_>,
+        name: &[u8],
+        unit: &Unit,
+        kept: &mut Vec<ConflictPath>,
+    ) -> Result<(), Error> {
+        if !spot.exists(name) {
             return Ok(());
         }
-        if here.is_empty() {
-            return spot
-                .rename(&spot.temporary, spot.name, Rename::NoReplace)
-                .map_err(doing());
+        match spot.rename(name, spot.name, Rename::NoReplace) {
+            Ok(()) => Ok(()),
+            Err(error) if taken(&error) => {
+                kept.push(self.keep(spot, (&spot.folder, name), (unit, Clash::Existence))?);
+                Ok(())
+            }
+            Err(error) => Err(Error::io("restore", unit.path.to_string(), error)),
         }
-        if ours {
-            spot.rename(&spot.temporary, spot.name, Rename::Exchange)
-                .map_err(doing())?;
-            return self.discard(spot, (index, unit), kept);
-        }
-        if same_tree(&unit.before, &here) {
-            return make::remove(&spot.folder, &spot.temporary).map_err(doing());
-        }
-        if same_tree(&unit.before, &spot.tree(&spot.temporary, &unit.path)?) {
-            // It was swapped, and then someone worked on: the newer work stays, the older is kept.
-            kept.push(self.keep(
-                spot,
-                (&spot.folder, &spot.temporary),
-                (unit, Clash::Changed),
-            )?);
-            return Ok(());
-        }
-        self.discard(spot, (index, unit), kept)
     }
 
     fn restore_folders(&self) {

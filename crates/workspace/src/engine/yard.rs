@@ -1,9 +1,10 @@
 //! What becomes of trees that are done with.
 //!
-//! A program may be in the middle of opening a file while it is displaced: it has found the file but
-//! does not hold it yet, so no look can see it. Therefore a displaced file is not destroyed at once
-//! but lies in the yard, a folder of the state, until the next checkpoint looks at it once more. Where
-//! the state is on another file system there is no yard, and that moment stays open.
+//! A program may be in the middle of opening a file while it is displaced: it has found the file
+//! but does not hold it yet, so no look can see it. Therefore a displaced file is not destroyed at
+//! once but lies in the yard, a folder of the state, until the checkpoint after the next one looks
+//! at it once more. Where the state is on another file system there is no yard, and that moment
+//! stays open.
 
 use super::{Engine, Spot, clash, taken};
 use crate::error::{Clash, ConflictPath, Error, at};
@@ -12,6 +13,12 @@ use crate::make::{self, Blobs};
 use crate::node::{Item, Node};
 use crate::sys::{self, Handle, Kind, Rename};
 use crate::writers::{self, Files};
+
+/// The journal segment that a name in the yard belongs to.
+pub(crate) fn segment_of(name: &[u8]) -> Option<u64> {
+    let digits = name.split(|byte| *byte == b'-').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
 
 /// Which of a unit's trees lies in the yard.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +33,7 @@ impl Engine<'_> {
             Side::Before => "before",
             Side::After => "after",
         };
-        format!("{}-{index}.{ending}", self.token).into_bytes()
+        format!("{:08}-{}-{index}.{ending}", self.segment, self.token).into_bytes()
     }
 
     /// Moves a checked tree into the yard; where that can't be, removes exactly what was checked.
@@ -65,7 +72,7 @@ impl Engine<'_> {
             for name in [&spot.aside, &spot.temporary] {
                 let buried = self.bury((&spot, name), (index, Side::Before), &unit.before);
                 if !buried.map_err(at("clean up after", unit.path.to_string()))? {
-                    let from = (&spot.folder, name.as_slice());
+                    let from = (&*spot.folder, name.as_slice());
                     kept.push(self.keep(&spot, from, (unit, Clash::FolderGrew))?);
                 }
             }

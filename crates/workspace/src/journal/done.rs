@@ -1,6 +1,8 @@
 //! The lazily written companion of a segment: which records were applied and which were confirmed.
 //!
-//! Nothing here is ever needed for safety. A lost or torn line means that a record is looked at again.
+//! Nothing here is ever synced, and a power loss may take any of it: then every path is compared
+//! with what the journal knows. Within one boot the lines are as good as memory. A lost or torn one
+//! means that a record is looked at again.
 
 use tagout_vocab::Digest;
 
@@ -68,8 +70,8 @@ pub(crate) fn staged_line(offset: u64, staged: &[Option<u64>]) -> String {
     sealed(&format!("S {offset} {}", inodes.join(",")))
 }
 
-/// Which files were made for a record, one per unit; empty when that is not known.
-pub(crate) fn staged(text: &str, offset: u64) -> Vec<Option<u64>> {
+/// Which files were made for a record, one per unit; `None` when not all were.
+pub(crate) fn staged(text: &str, offset: u64) -> Option<Vec<Option<u64>>> {
     let start = format!("S {offset} ");
     text.lines()
         .rev()
@@ -79,7 +81,6 @@ pub(crate) fn staged(text: &str, offset: u64) -> Vec<Option<u64>> {
         })
         .find_map(|(body, _)| body.strip_prefix(&start))
         .map(|inodes| inodes.split(',').map(|one| one.parse().ok()).collect())
-        .unwrap_or_default()
 }
 
 /// The line that says that the caller has a record's closing events.

@@ -138,7 +138,8 @@ impl Journal {
             .and_then(|_| file.write_all(bytes))
             .and_then(|()| self.sync(file));
         if let Err(error) = written {
-            // Nobody was told yet, so the record may go again; if even that fails it is a torn tail.
+            // Nobody was told yet, so the record may go again; if even that fails it is a torn
+            // tail.
             drop(file.set_len(at_end));
             return Err(Error::io("write", NAME, error));
         }
@@ -221,8 +222,8 @@ impl Segment {
         Ok(done::read(&self.companion_text()?))
     }
 
-    /// The inodes of the files that were made for a record, one per unit; empty when not known.
-    pub(crate) fn staged(&mut self, offset: u64) -> Result<Vec<Option<u64>>, Error> {
+    /// The inodes of the files that were made for a record, one per unit; `None` when not all were.
+    pub(crate) fn staged(&mut self, offset: u64) -> Result<Option<Vec<Option<u64>>>, Error> {
         Ok(done::staged(&self.companion_text()?, offset))
     }
 

@@ -347,6 +347,19 @@ pub(crate) fn remove_xattr(file: &Handle, attribute: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::fremovexattr(file, name(attribute))?)
 }
 
+/// Writes all bytes at the file's position.
+pub(crate) fn write_all(file: &Handle, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(file, bytes) {
+            Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero)),
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
 /// Takes an advisory lock without waiting; whether it was free.
 pub(crate) fn try_lock(file: &impl AsFd) -> io::Result<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -423,12 +436,24 @@ pub(crate) fn umask() -> Option<u32> {
     u32::from_str_radix(line.trim(), 8).ok()
 }
 
+/// Whether this process can give a file to this owner and group.
+pub(crate) fn may_own(uid: u32, gid: u32) -> bool {
+    use rustix::process::{getegid, geteuid, getgroups};
+    let user = geteuid();
+    let member = || {
+        getegid().as_raw() == gid
+            || getgroups().is_ok_and(|groups| groups.iter().any(|group| group.as_raw() == gid))
+    };
+    user.is_root() || (user.as_raw() == uid && member())
+}
+
 /// Whether an error says that a name is not there.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOENT)
 }
 
-/// Whether an error says that something that must be a folder is none, or that a link is in the way.
+/// Whether an error says that something that must be a folder is none, or that a link is in the
+/// way.
 pub(crate) fn is_not_a_folder(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOTDIR) || is(error, rustix::io::Errno::LOOP)
 }

@@ -107,7 +107,8 @@ fn a_full_disk() {
         };
         let workspace = Workspace::open(&root, &state, options).unwrap();
         let mut full = 0;
-        // From sizes that fit nowhere down to the first that fits: every kind of write runs out once.
+        // From sizes that fit nowhere down to the first that fits: every kind of write runs out
+        // once.
         for step in 0..40_usize {
             let size = 1_200_000_usize.saturating_sub(step * 30_000);
             match change(&workspace, size) {
@@ -122,6 +123,7 @@ fn a_full_disk() {
                 }
             }
         }
+        println!("root {root_small} state {state_small}: full {full} times");
         assert!(full > 3, "the disk was full {full} times");
         assert_eq!(
             fs::read_to_string(root.join("z")).unwrap(),

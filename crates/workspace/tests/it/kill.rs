@@ -155,8 +155,8 @@ fn try_all(
     results.into_inner().unwrap()
 }
 
-/// L4: killed at every system call of a commit, and again inside the recovery, the workspace is wholly
-/// before or wholly after and the ledger agrees.
+/// L4: killed at every system call of a commit, and again inside the recovery, the workspace is
+/// wholly before or wholly after and the ledger agrees.
 #[test]
 fn killed_anywhere_the_workspace_is_whole() {
     need("strace");

@@ -83,7 +83,8 @@ fn done() -> impl Strategy<Value = Done> {
         2 => path().prop_map(Done::RemoveTree),
         3 => (path(), path()).prop_map(|(a, b)| Done::Rename(a, b)),
         1 => (path(), 0_usize..4).prop_map(|(p, n)| Done::Link(p, n)),
-        2 => (path(), prop::sample::select(vec![0o600, 0o755, 0o444])).prop_map(|(p, m)| Done::Mode(p, m)),
+        2 => (path(), prop::sample::select(vec![0o600, 0o755, 0o444]))
+            .prop_map(|(p, m)| Done::Mode(p, m)),
         1 => (path(), 0_usize..3).prop_map(|(p, n)| Done::Attribute(p, n)),
         1 => (path(), 1_i64..2_000_000_000).prop_map(|(p, t)| Done::Time(p, t)),
     ]
@@ -185,8 +186,8 @@ fn apply(transaction: &mut Transaction<'_>, steps: &[Done]) {
     }
 }
 
-/// The times of folders are set back by a rollback, but an undo is a new change of its own: it leaves
-/// them as any other change does.
+/// The times of folders are set back by a rollback, but an undo is a new change of its own: it
+/// leaves them as any other change does.
 fn without_folder_times(picture: &Picture) -> Picture {
     let mut picture = picture.clone();
     for facts in picture.values_mut() {
@@ -264,7 +265,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// L4: identical after a rollback before the commit, after one in its middle, and after an undo.
+    /// L4: identical after a rollback before the commit, after one in its middle, and after an
+    /// undo.
     #[test]
     fn taking_a_transaction_out_leaves_no_trace(
         tree in prop::collection::vec(made(), 4..16),

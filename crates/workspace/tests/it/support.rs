@@ -223,7 +223,8 @@ pub(crate) fn all() -> bool {
     std::env::var_os("TAGOUT_TEST_ALL").is_some()
 }
 
-/// Fails with the tool's name when it is not there: a test that silently does nothing proves nothing.
+/// Fails with the tool's name when it is not there: a test that silently does nothing proves
+/// nothing.
 pub(crate) fn need(tool: &str) {
     let found = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).exists()))

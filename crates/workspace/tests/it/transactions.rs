@@ -138,7 +138,8 @@ fn writing_keeps_mode_and_attributes() {
     }
 }
 
-/// H13, L4: a file that someone changed after the transaction looked is a conflict, and theirs stays.
+/// H13, L4: a file that someone changed after the transaction looked is a conflict, and theirs
+/// stays.
 #[test]
 fn a_foreign_change_before_the_commit_is_a_conflict() {
     let place = Place::new();
@@ -257,7 +258,8 @@ fn a_link_put_in_the_way_gains_nothing() {
     );
 }
 
-/// L4: writing a file with several names breaks the link and says so; the other names keep the bytes.
+/// L4: writing a file with several names breaks the link and says so; the other names keep the
+/// bytes.
 #[test]
 fn a_write_breaks_hard_links_and_says_so() {
     let place = Place::new();
@@ -489,4 +491,41 @@ fn a_torn_tail_is_dropped() {
         fs::write(&path, &whole).unwrap();
         place.put("a", "1");
     }
+}
+
+/// L4: what a program writes into a displaced file that nobody saw it open is found at the second
+/// checkpoint and put where people see it.
+#[test]
+fn a_late_writer_loses_nothing() {
+    let place = Place::new();
+    place.put("a", "one");
+    let mut late = fs::OpenOptions::new()
+        .append(true)
+        .open(place.root().join("a"))
+        .unwrap();
+    // This probe sees nobody, as any would for a program in the middle of opening the file.
+    let workspace = place.open();
+    let mut transaction = workspace.begin(&call("1")).unwrap();
+    transaction.write(&rel("a"), b"ours").unwrap();
+    commit(transaction).unwrap();
+    assert!(
+        workspace
+            .checkpoint(|| Ok(()))
+            .unwrap()
+            .conflicts
+            .is_empty()
+    );
+    late.write_all(b" and late").unwrap();
+    drop(late);
+    let second = workspace.checkpoint(|| Ok(())).unwrap();
+    assert_eq!(second.conflicts.len(), 1);
+    let kept = second.conflicts[0].kept.clone().unwrap();
+    assert_eq!(place.text(&kept), "one and late");
+    assert_eq!(place.text("a"), "ours");
+    assert_eq!(
+        fs::read_dir(place.state().join("displaced"))
+            .unwrap()
+            .count(),
+        0
+    );
 }
