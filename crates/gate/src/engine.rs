@@ -122,7 +122,11 @@ impl Engine {
                 return receipt;
             }
             Considered::Denied { refusal, invalid } => {
-                let outcome = if invalid { Outcome::Failed } else { Outcome::Denied };
+                let outcome = if invalid {
+                    Outcome::Failed
+                } else {
+                    Outcome::Denied
+                };
                 return close::refused(outcome, refusal);
             }
         };
