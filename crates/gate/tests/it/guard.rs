@@ -50,7 +50,7 @@ fn a_permit_is_resumed_and_settled_by_another_process() {
     let world = World::new();
     world.write("src/a.txt", "old");
     let engine = in_action(&world, vec![]);
-    engine.execute(&read("src/a.txt"));
+    let _ = engine.execute(&read("src/a.txt"));
     let permit = admitted(&engine, &named(write("src/a.txt", "new"), "c-1"));
     let seq = permit.seq();
     drop(permit);

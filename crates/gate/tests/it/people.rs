@@ -6,7 +6,6 @@ use serde_json::json;
 use tagout_gate::{GateError, GrantDraft, Outcome, ProposalState, Request, Site};
 use tagout_policy::capability::Capability;
 use tagout_policy::capability::grants::{GrantScope, Grantee, GranteeKind};
-use tagout_policy::catalogue::Catalogue;
 use tagout_policy::judge::Standing;
 use tagout_vocab::Code;
 
@@ -196,7 +195,7 @@ fn a_lost_state_is_refused_until_a_new_epoch() {
     // Nothing that was accepted before is accepted now.
     let site = world.site();
     let shelf = site
-        .shelve(Catalogue::built_in().unwrap(), None, &world.sources())
+        .shelve(catalogue().clone(), None, &world.sources())
         .unwrap();
     assert_eq!(shelf.standing, Standing::NotTrusted);
 }
@@ -216,11 +215,9 @@ fn what_cannot_be_opened_says_why() {
     let format = world.site().state().join("format");
     std::fs::write(format, "{\"reader\":9,\"writer\":9}\n").unwrap();
     let site = world.site();
-    let catalogue = Catalogue::built_in().unwrap();
-    let shelf = site
-        .shelve(catalogue.clone(), None, &world.sources())
-        .unwrap();
-    let registry = tagout_gate::Registry::new(catalogue);
+    let known = catalogue().clone();
+    let shelf = site.shelve(known.clone(), None, &world.sources()).unwrap();
+    let registry = tagout_gate::Registry::new(known);
     let opened = tagout_gate::Engine::open(site, shelf, registry, world.time.clockwork());
     let error = opened.err().unwrap().to_string();
     assert!(error.contains("newer"), "{error}");

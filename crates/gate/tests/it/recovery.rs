@@ -53,9 +53,12 @@ fn forget_closing(world: &World, events: usize) {
         let Ok(text) = String::from_utf8(bytes) else {
             continue;
         };
+        if !text.lines().any(|line| line.starts_with("C ")) {
+            continue;
+        }
         let kept: Vec<&str> = text
             .lines()
-            .filter(|line| !line.contains("onfirm") && !line.starts_with('c'))
+            .filter(|line| !line.starts_with("C "))
             .collect();
         let end = if kept.is_empty() { "" } else { "\n" };
         std::fs::write(&path, format!("{}{end}", kept.join("\n"))).unwrap();

@@ -2,14 +2,13 @@
 
 use serde_json::json;
 use tagout_gate::{RegisterError, Registry};
-use tagout_policy::catalogue::Catalogue;
 
 use crate::support::*;
 
 fn refused(change: impl FnOnce(&mut TestTool)) -> RegisterError {
     let mut tool = writer();
     change(&mut tool);
-    let mut registry = Registry::new(Catalogue::built_in().unwrap());
+    let mut registry = Registry::new(catalogue().clone());
     registry.register(Box::new(tool)).unwrap_err()
 }
 
@@ -63,7 +62,7 @@ fn the_catalogue_has_the_last_word() {
     assert!(matches!(more, RegisterError::Contradicts { .. }));
     let less = refused(|tool| tool.declaration.required_capabilities.clear());
     assert!(matches!(less, RegisterError::Contradicts { .. }));
-    let mut registry = Registry::new(Catalogue::built_in().unwrap());
+    let mut registry = Registry::new(catalogue().clone());
     registry.register(Box::new(writer())).unwrap();
     let twice = registry.register(Box::new(writer())).unwrap_err();
     assert!(matches!(twice, RegisterError::Twice { .. }));

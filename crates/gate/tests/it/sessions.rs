@@ -45,7 +45,7 @@ fn an_intent_is_leased() {
     let engine = in_action(&world, vec![]);
     let other = engine.execute(&in_session(select("INT-001"), "s-2"));
     assert_eq!(code(&other), "LEASED");
-    engine.execute(&call("attempt_completion", json!({ "result": "done" })));
+    let _ = engine.execute(&call("attempt_completion", json!({ "result": "done" })));
     let other = engine.execute(&in_session(select("INT-001"), "s-2"));
     assert_eq!(other.outcome, Outcome::Completed, "{other:?}");
 }
@@ -53,7 +53,7 @@ fn an_intent_is_leased() {
 /// H17: the same call again and again is refused.
 #[test]
 fn repetition_ends() {
-    let world = World::with_policy("version: 1\nlimits:\n  repeat_max: 3\n");
+    let world = World::with_policy("version: 1\nlimits:\n  repeat_limit: 3\n");
     world.write("src/a.txt", "one");
     let engine = world.engine();
     let codes: Vec<&str> = (0..4)
@@ -69,7 +69,7 @@ fn repetition_ends() {
 #[test]
 fn a_budget_is_used_up() {
     let mut world = World::new();
-    world.intents = INTENTS.replacen("owned_scope", "budget: {calls_max: 2}\n    owned_scope", 1);
+    world.intents = INTENTS.replacen("owned_scope", "budget: {calls: 2}\n    owned_scope", 1);
     world.engine().accept(&world.sources(), "ann").unwrap();
     let engine = in_action(&world, vec![]);
     assert_eq!(code(&engine.execute(&write("src/a.txt", "1"))), "ALLOWED");
@@ -110,7 +110,7 @@ fn a_child_is_never_wider() {
     assert_eq!(wrote.outcome, Outcome::Completed, "{wrote:?}");
     let wider = engine.execute(&in_session(select("INT-002"), &child));
     assert_eq!(code(&wider), "INTENT_MISMATCH");
-    engine.execute(&call("attempt_completion", json!({ "result": "done" })));
+    let _ = engine.execute(&call("attempt_completion", json!({ "result": "done" })));
     let orphan = engine.execute(&in_session(write("src/a.txt", "two"), &child));
     assert_eq!(code(&orphan), "STATE_VIOLATION");
 }

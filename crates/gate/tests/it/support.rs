@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 
 use serde_json::{Map, Value, json};
 use tagout_gate::{
@@ -14,7 +14,7 @@ use tagout_policy::catalogue::Catalogue;
 use tagout_vocab::{Call, Declaration, IntentId, ResourceLimits, SessionId, Timestamp};
 use tagout_workspace::RelPath;
 
-pub const INTENTS: &str = "
+pub(crate) const INTENTS: &str = "
 version: 1
 active_intents:
   - id: INT-001
@@ -28,10 +28,10 @@ active_intents:
 ";
 
 /// What a tool does, over and above its declaration.
-pub type Body =
+pub(crate) type Body =
     dyn Fn(&Map<String, Value>, &mut Context<'_, '_>) -> Result<Value, ToolError> + Send + Sync;
 
-pub struct TestTool {
+pub(crate) struct TestTool {
     pub declaration: Declaration,
     pub deprecation: Option<Deprecation>,
     pub body: Box<Body>,
@@ -53,7 +53,7 @@ impl Tool for TestTool {
     }
 }
 
-pub fn output_schema() -> Value {
+pub(crate) fn output_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -64,10 +64,15 @@ pub fn output_schema() -> Value {
     })
 }
 
+/// The catalogue, read once: every test needs it several times.
+pub(crate) fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    CATALOGUE.get_or_init(|| Catalogue::built_in().unwrap())
+}
+
 /// A declaration that fits the catalogue's entry of the same name.
-pub fn declaration(name: &str) -> Declaration {
-    let catalogue = Catalogue::built_in().unwrap();
-    let tool = catalogue.native_tool(name).unwrap();
+pub(crate) fn declaration(name: &str) -> Declaration {
+    let tool = catalogue().native_tool(name).unwrap();
     let schema = tool.input_schema.as_deref().unwrap();
     Declaration {
         id: name.to_owned(),
@@ -83,7 +88,7 @@ pub fn declaration(name: &str) -> Declaration {
     }
 }
 
-pub fn tool(
+pub(crate) fn tool(
     name: &str,
     body: impl Fn(&Map<String, Value>, &mut Context<'_, '_>) -> Result<Value, ToolError>
     + Send
@@ -97,7 +102,7 @@ pub fn tool(
     }
 }
 
-pub fn said(words: &str) -> Result<Value, ToolError> {
+pub(crate) fn said(words: &str) -> Result<Value, ToolError> {
     Ok(json!({ "said": words }))
 }
 
@@ -105,7 +110,7 @@ fn text<'a>(input: &'a Map<String, Value>, key: &str) -> &'a str {
     input.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-pub fn reader() -> TestTool {
+pub(crate) fn reader() -> TestTool {
     tool("read_file", |input, context| {
         let path = context.resolve(text(input, "path"))?;
         let bytes = context.transaction().read(&RelPath::from(&path))?;
@@ -114,7 +119,7 @@ pub fn reader() -> TestTool {
     })
 }
 
-pub fn writer() -> TestTool {
+pub(crate) fn writer() -> TestTool {
     tool("write_to_file", |input, context| {
         let path = context.resolve(text(input, "path"))?;
         let content = text(input, "content").as_bytes().to_vec();
@@ -125,7 +130,7 @@ pub fn writer() -> TestTool {
     })
 }
 
-pub fn selector() -> TestTool {
+pub(crate) fn selector() -> TestTool {
     tool("select_active_intent", |input, context| {
         let id = IntentId::new(text(input, "intent_id")).unwrap();
         context.request(Request::Select(id));
@@ -133,7 +138,7 @@ pub fn selector() -> TestTool {
     })
 }
 
-pub fn completion() -> TestTool {
+pub(crate) fn completion() -> TestTool {
     tool("attempt_completion", |_, context| {
         context.request(Request::Complete);
         said("done")
@@ -142,7 +147,7 @@ pub fn completion() -> TestTool {
 
 /// The clock and the counter of a world, shared with its engines.
 #[derive(Debug, Clone)]
-pub struct Time {
+pub(crate) struct Time {
     now: Arc<AtomicI64>,
     count: Arc<AtomicU64>,
     pub pauses: Arc<Mutex<Vec<u128>>>,
@@ -176,7 +181,7 @@ impl Time {
     }
 }
 
-pub struct World {
+pub(crate) struct World {
     _folder: tempfile::TempDir,
     pub root: PathBuf,
     pub places: Places,
@@ -237,7 +242,7 @@ impl World {
     }
 
     pub fn open(&self, tools: Vec<TestTool>) -> (Engine, Recovered) {
-        let catalogue = Catalogue::built_in().unwrap();
+        let catalogue = catalogue().clone();
         let site = self.site();
         let shelf = site
             .shelve(catalogue.clone(), None, &self.sources())
@@ -292,7 +297,7 @@ impl World {
     }
 }
 
-pub fn call(tool: &str, arguments: Value) -> Call {
+pub(crate) fn call(tool: &str, arguments: Value) -> Call {
     let Value::Object(arguments) = arguments else {
         panic!("arguments are an object")
     };
@@ -301,16 +306,16 @@ pub fn call(tool: &str, arguments: Value) -> Call {
     call
 }
 
-pub fn in_session(mut call: Call, session: &str) -> Call {
+pub(crate) fn in_session(mut call: Call, session: &str) -> Call {
     call.session = Some(SessionId::new(session).unwrap());
     call
 }
 
-pub fn read(path: &str) -> Call {
+pub(crate) fn read(path: &str) -> Call {
     call("read_file", json!({ "path": path }))
 }
 
-pub fn write(path: &str, content: &str) -> Call {
+pub(crate) fn write(path: &str, content: &str) -> Call {
     call(
         "write_to_file",
         json!({
@@ -320,12 +325,12 @@ pub fn write(path: &str, content: &str) -> Call {
     )
 }
 
-pub fn select(intent: &str) -> Call {
+pub(crate) fn select(intent: &str) -> Call {
     call("select_active_intent", json!({ "intent_id": intent }))
 }
 
 /// An engine in which the session has taken up INT-001.
-pub fn in_action(world: &World, more: Vec<TestTool>) -> Engine {
+pub(crate) fn in_action(world: &World, more: Vec<TestTool>) -> Engine {
     let engine = if more.is_empty() {
         world.engine()
     } else {
@@ -340,21 +345,21 @@ pub fn in_action(world: &World, more: Vec<TestTool>) -> Engine {
     engine
 }
 
-pub fn code(receipt: &Receipt) -> &'static str {
+pub(crate) fn code(receipt: &Receipt) -> &'static str {
     receipt
         .refusal
         .as_ref()
         .map_or("ALLOWED", |refusal| refusal.code.as_str())
 }
 
-pub fn seal_key(world: &World) -> tagout_ledger::VerifierKey {
+pub(crate) fn seal_key(world: &World) -> tagout_ledger::VerifierKey {
     tagout_ledger::SealKey::load(&world.site().seal_key())
         .unwrap()
         .verifier()
 }
 
 /// A gate that a test opens by hand.
-pub fn latch() -> (mpsc::Sender<()>, impl Fn() + Send + Sync) {
+pub(crate) fn latch() -> (mpsc::Sender<()>, impl Fn() + Send + Sync) {
     let (sender, receiver) = mpsc::channel();
     let receiver = Mutex::new(receiver);
     (sender, move || {
@@ -362,7 +367,7 @@ pub fn latch() -> (mpsc::Sender<()>, impl Fn() + Send + Sync) {
     })
 }
 
-pub fn ledger_file(world: &World) -> PathBuf {
+pub(crate) fn ledger_file(world: &World) -> PathBuf {
     let dir = world.site().ledger();
     let mut names: Vec<PathBuf> = std::fs::read_dir(&dir)
         .unwrap()
