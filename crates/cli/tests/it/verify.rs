@@ -124,7 +124,7 @@ fn an_outsider() {
     assert_eq!(run(&[]).code, Some(3));
     let ran = run(&["--key", "nowhere"]);
     assert_eq!(ran.code, Some(3));
-    insta::assert_snapshot!(ran.stderr, @"");
+    insta::assert_snapshot!(ran.stderr);
     let other = tagout_ledger::SealKey::new("tagout-w-1", [8; 32]).unwrap();
     let found = kinds(&run(&["--json", "--key", &other.verifier().to_string()]));
     assert!(
