@@ -1,6 +1,10 @@
 //! What can be typed. The help text is the doc comment of each field.
 
+mod ledger;
+
 use std::path::PathBuf;
+
+pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
 
 use clap::{Args as ClapArgs, CommandFactory as _, Parser, Subcommand, error::ErrorKind};
 use clap_complete::Shell;
@@ -33,6 +37,10 @@ pub(crate) struct PlaceArgs {
     /// The workspace; without it, the nearest folder above that holds `.orchestration/`
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+
+    /// The folder with the states of all workspaces; else `TAGOUT_STATE_DIR`, else the user's own
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) state_dir: Option<PathBuf>,
 }
 
 /// One thing to do.
@@ -42,6 +50,11 @@ pub(crate) enum Verb {
     Intent(IntentArgs),
     Lint(LintArgs),
     Demo(DemoArgs),
+    Log(LogArgs),
+    Verify(VerifyArgs),
+    Prove(ProveArgs),
+    Seal(SealArgs),
+    Stats(StatsArgs),
     Completions(CompletionsArgs),
 }
 
@@ -169,17 +182,31 @@ pub(crate) fn completions(shell: Shell) -> Result<(), crate::failure::Failure> {
 
 /// The folder of the person's own policy: `TAGOUT_CONFIG_DIR`, else `tagout` in the user's
 /// configuration folder. `None` when there is no home either.
+pub(crate) fn config_dir() -> Option<PathBuf> {
+    named("TAGOUT_CONFIG_DIR")
+        .or_else(|| named("XDG_CONFIG_HOME").map(|folder| folder.join("tagout")))
+        .or_else(|| named("HOME").map(|home| home.join(".config").join("tagout")))
+}
+
+/// The folder with the states of all workspaces: `TAGOUT_STATE_DIR`, else `tagout` in the user's
+/// state folder. `None` when there is no home either.
+pub(crate) fn state_dir() -> Option<PathBuf> {
+    named("TAGOUT_STATE_DIR")
+        .or_else(|| named("XDG_STATE_HOME").map(|folder| folder.join("tagout")))
+        .or_else(|| named("HOME").map(|home| home.join(".local").join("state").join("tagout")))
+}
+
+/// Whether this process was started by a governed call: `TAGOUT_GOVERNED` is set there.
+pub(crate) fn is_governed() -> bool {
+    named("TAGOUT_GOVERNED").is_some()
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the one declared list of environment variables"
 )]
-pub(crate) fn config_dir() -> Option<PathBuf> {
-    let named = |name: &str| {
-        std::env::var_os(name)
-            .filter(|v| !v.is_empty())
-            .map(PathBuf::from)
-    };
-    named("TAGOUT_CONFIG_DIR")
-        .or_else(|| named("XDG_CONFIG_HOME").map(|folder| folder.join("tagout")))
-        .or_else(|| named("HOME").map(|home| home.join(".config").join("tagout")))
+fn named(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }

@@ -1,6 +1,6 @@
 //! Exit codes as a type: scripts branch on them.
 //!
-//! 2 (denied) and 4 (conflict) are kept for the verbs that run something.
+//! 4 (conflict) is kept for the verbs that run something.
 
 use std::process::ExitCode;
 
@@ -11,6 +11,8 @@ pub(crate) enum Exit {
     Done,
     /// It was tried and failed.
     Failed,
+    /// Whoever asked may not.
+    Denied,
     /// What was given can't be understood.
     Invalid,
 }
@@ -20,6 +22,7 @@ impl From<Exit> for ExitCode {
         Self::from(match exit {
             Exit::Done => 0,
             Exit::Failed => 1,
+            Exit::Denied => 2,
             Exit::Invalid => 3,
         })
     }

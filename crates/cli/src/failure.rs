@@ -36,6 +36,15 @@ impl Failure {
         }
     }
 
+    /// Whoever asked may not.
+    pub(crate) fn denied(message: impl Display) -> Self {
+        Self {
+            exit: Exit::Denied,
+            message: message.to_string(),
+            hint: None,
+        }
+    }
+
     /// The same, with what to do about it.
     pub(crate) fn hint(mut self, hint: impl Display) -> Self {
         self.hint = Some(hint.to_string());

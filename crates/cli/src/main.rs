@@ -5,8 +5,12 @@ mod books;
 mod clock;
 mod exit;
 mod failure;
+mod keys;
+mod moments;
+mod person;
 mod report;
 mod site;
+mod state;
 mod verbs;
 
 use std::process::ExitCode;

@@ -9,13 +9,19 @@ use crate::failure::Failure;
 
 /// Prints data. A reader that went away is the reader's choice, not an error.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
+    stream(text).map(|_| ())
+}
+
+/// Prints data, and says whether anybody still reads.
+pub(crate) fn stream(text: &str) -> Result<bool, Failure> {
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(format!(
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::failed(format!(
             "standard output can't be written: {error}"
         ))),
-        Ok(()) | Err(_) => Ok(()),
+        Ok(()) => Ok(true),
     }
 }
 
@@ -46,6 +52,24 @@ pub(crate) fn failure(failure: &Failure) -> Exit {
         note(&format!("\nhint: {hint}"));
     }
     failure.exit
+}
+
+/// Text from elsewhere on one line: what would move the cursor or turn the writing direction is
+/// shown as a code, so that nobody's file name can forge a line.
+pub(crate) fn plain(text: &str) -> String {
+    let hides = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hides(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// A word in colour where a person looks at a terminal; the word itself carries the meaning.

@@ -157,6 +157,9 @@ pub const LEDGER_PROBLEMS_MAX: usize = 1_000;
 /// Events that one query returns.
 pub const LEDGER_QUERY_ROWS_MAX: usize = 100_000;
 
+/// How long someone who follows the ledger waits before looking again.
+pub const LEDGER_FOLLOW_PAUSE_MS: u64 = 250;
+
 /// A longer string in the redacted text of a call is cut; its length is noted.
 pub const TEXT_STRING_BYTES_MAX: usize = 16 * 1024;
 

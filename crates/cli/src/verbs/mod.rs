@@ -4,6 +4,11 @@ mod demo;
 mod explain;
 mod intent;
 mod lint;
+mod log;
+mod prove;
+mod seal;
+mod stats;
+mod verify;
 
 use crate::args::{self, Args, Verb};
 use crate::exit::Exit;
@@ -18,6 +23,11 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Intent(verb) => intent::run(place, &verb),
         Verb::Lint(verb) => lint::run(place, &verb),
         Verb::Demo(verb) => demo::run(&verb),
+        Verb::Log(verb) => log::run(place, &verb),
+        Verb::Verify(verb) => verify::run(place, &verb),
+        Verb::Prove(verb) => prove::run(place, &verb),
+        Verb::Seal(verb) => seal::run(place, &verb),
+        Verb::Stats(verb) => stats::run(place, &verb),
         Verb::Completions(verb) => args::completions(verb.shell).map(|()| Exit::Done),
     };
     result.unwrap_or_else(|failure: Failure| report::failure(&failure))

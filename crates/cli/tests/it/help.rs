@@ -21,6 +21,11 @@ fn the_help_of_every_verb() {
         &["intent", "show"],
         &["lint"],
         &["demo"],
+        &["log"],
+        &["verify"],
+        &["prove"],
+        &["seal"],
+        &["stats"],
         &["completions"],
     ];
     let mut all = String::new();

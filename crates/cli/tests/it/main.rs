@@ -15,4 +15,16 @@ mod help;
 #[cfg(test)]
 mod intent;
 #[cfg(test)]
+mod ledgers;
+#[cfg(test)]
+mod log;
+#[cfg(test)]
+mod prove;
+#[cfg(test)]
 mod ran;
+#[cfg(test)]
+mod seal;
+#[cfg(test)]
+mod stats;
+#[cfg(test)]
+mod verify;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -59,13 +59,8 @@ impl Folder {
 
     /// Runs `tagout` here with something on standard input.
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Ran {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_tagout"))
-            .args(args)
-            .current_dir(self.path())
-            .env_clear()
-            .env("HOME", self.path().join("home"))
-            .env("TMPDIR", std::env::temp_dir())
-            .env("COLUMNS", "100")
+        let mut child = self
+            .command(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -77,7 +72,35 @@ impl Folder {
             .unwrap()
             .write_all(input.as_bytes())
             .unwrap();
-        let output = child.wait_with_output().unwrap();
+        self.ran(&child.wait_with_output().unwrap())
+    }
+
+    /// Runs `tagout` here as somebody whom files only let do what their modes say.
+    pub(crate) fn run_without_rights(&self, args: &[&str]) -> Ran {
+        let command = self.command(args);
+        let mut outer = Command::new("unshare");
+        outer.arg("--user").arg(command.get_program()).args(args);
+        outer
+            .current_dir(self.path())
+            .env("HOME", self.path().join("home"));
+        self.ran(&outer.stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// `tagout` here, not yet started.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tagout"));
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env_clear()
+            .env("HOME", self.path().join("home"))
+            .env("TMPDIR", std::env::temp_dir())
+            .env("COLUMNS", "100")
+            .env("TZ", "UTC");
+        command
+    }
+
+    fn ran(&self, output: &Output) -> Ran {
         let text = |bytes: &[u8]| {
             let shown = String::from_utf8(bytes.to_vec()).unwrap();
             shown.replace(&self.path().display().to_string(), "[FOLDER]")

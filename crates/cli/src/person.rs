@@ -1,0 +1,33 @@
+//! Verbs for people: refused to agents, and to anything without a person in front of it.
+
+use std::io::{self, IsTerminal as _};
+
+use tagout_vocab::Code;
+
+use crate::args;
+use crate::failure::Failure;
+
+/// Refuses a verb unless a person runs it: at a terminal, or in a script that says `--yes`.
+///
+/// Inside a governed call nothing helps, also not `--yes`. So far such a call is known by its
+/// environment alone, which a process can clear; the sandbox adds marks that it can't. The
+/// refusal names no way around, because agents read it too.
+pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
+    let refused = |why: &str, hint: &str| {
+        let code = Code::PersonOnly.as_str();
+        Failure::denied(format!("{code}: `tagout {verb}` is for people: {why}")).hint(hint)
+    };
+    if args::is_governed() {
+        return Err(refused(
+            "this is a governed call",
+            "ask the person whom you work for to run it",
+        ));
+    }
+    if !yes && !io::stdin().is_terminal() {
+        return Err(refused(
+            "standard input is not a terminal",
+            "run it at a terminal; its `--help` says what scripts of people do",
+        ));
+    }
+    Ok(())
+}

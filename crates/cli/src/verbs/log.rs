@@ -1,0 +1,177 @@
+//! `tagout log`: what happened, for people and for programs.
+
+use std::path::{Component, Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use tagout_ledger::{Event, Index, LifecycleState, Query};
+use tagout_vocab::limits::{LEDGER_FOLLOW_PAUSE_MS, LEDGER_QUERY_ROWS_MAX};
+use tagout_vocab::{Code, IntentId, SessionId};
+
+use crate::args::{LogArgs, PlaceArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::state::State;
+use crate::{clock, moments, report};
+
+/// Shows the events that were asked for, and goes on if told to.
+pub(crate) fn run(place: &PlaceArgs, args: &LogArgs) -> Result<Exit, Failure> {
+    let state = State::find(place)?;
+    let mut query = question(args, &state.root)?;
+    let mut index = Index::open(&state.ledger())?;
+    let events = index.query(&query)?;
+    if events.is_empty() && !args.json && !args.follow {
+        report::note("no events");
+    }
+    if args.limit.is_none() && events.len() == LEDGER_QUERY_ROWS_MAX {
+        report::note(&format!(
+            "only the newest {LEDGER_QUERY_ROWS_MAX} are shown"
+        ));
+    }
+    let mut table = Table::default();
+    let mut is_read = report::stream(&shown(&mut table, &events, args.json))?;
+    let mut last = events.last().map(|event| event.seq);
+    query.limit = None;
+    while args.follow && is_read {
+        thread::sleep(Duration::from_millis(LEDGER_FOLLOW_PAUSE_MS));
+        index.refresh()?;
+        query.after_seq = last;
+        let events = index.query(&query)?;
+        if let Some(newest) = events.last() {
+            last = Some(newest.seq);
+            is_read = report::stream(&shown(&mut table, &events, args.json))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn question(args: &LogArgs, root: &Path) -> Result<Query, Failure> {
+    let wrong = |option: &str, text: &str, why: &dyn std::fmt::Display| {
+        Failure::invalid(format!("`--{option} {text}`: {why}"))
+    };
+    let intent = args
+        .intent
+        .as_deref()
+        .map(|text| IntentId::new(text).map_err(|error| wrong("intent", text, &error)));
+    let session = args
+        .session
+        .as_deref()
+        .map(|text| SessionId::new(text).map_err(|error| wrong("session", text, &error)));
+    let since = args.since.as_deref();
+    let since = since.map(|text| moments::since(text, clock::now()));
+    Ok(Query {
+        intent: intent.transpose()?,
+        session: session.transpose()?,
+        since: since.transpose()?,
+        path: args.file.as_deref().and_then(|file| recorded(root, file)),
+        tool: args.tool.clone(),
+        state: args.state.as_deref().map(lifecycle).transpose()?,
+        limit: args.limit,
+        ..Query::default()
+    })
+}
+
+fn lifecycle(word: &str) -> Result<LifecycleState, Failure> {
+    LifecycleState::parse(&word.to_ascii_uppercase()).ok_or_else(|| {
+        let all: Vec<&str> = LifecycleState::ALL
+            .iter()
+            .map(|state| state.as_str())
+            .collect();
+        Failure::invalid(format!("`--state {word}` is no state of an execution"))
+            .hint(format!("one of {}", all.join(", ")))
+    })
+}
+
+/// A path as the ledger has it: from the workspace's root. The root itself is everything.
+fn recorded(root: &Path, file: &Path) -> Option<String> {
+    let mut plain = PathBuf::new();
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    for component in whole.components() {
+        match component {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                plain.push(component);
+            }
+        }
+    }
+    // Someone who stands elsewhere means the workspace's own names.
+    let path = plain.strip_prefix(root).unwrap_or(file);
+    let text = path.to_string_lossy().into_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+fn shown(table: &mut Table, events: &[Event], json: bool) -> String {
+    if !json {
+        return table.rows(events);
+    }
+    let lines = events
+        .iter()
+        .map(|event| String::from_utf8_lossy(&event.line));
+    lines
+        .flat_map(|line| [line.into_owned(), "\n".to_owned()])
+        .collect()
+}
+
+const COLUMNS: usize = 8;
+
+/// Lines whose columns stay where they are while more lines come.
+#[derive(Debug, Default)]
+struct Table {
+    widths: [usize; COLUMNS],
+}
+
+impl Table {
+    fn rows(&mut self, events: &[Event]) -> String {
+        let rows: Vec<[String; COLUMNS]> = events.iter().map(cells).collect();
+        for row in &rows {
+            for (width, cell) in self.widths.iter_mut().zip(row) {
+                *width = cell.chars().count().max(*width);
+            }
+        }
+        rows.iter().map(|row| self.line(row)).collect()
+    }
+
+    fn line(&self, row: &[String; COLUMNS]) -> String {
+        let padded = row.iter().zip(self.widths).enumerate();
+        let cells: Vec<String> = padded
+            .map(|(column, (cell, width))| match column {
+                // Numbers are easier to compare from their ends.
+                1 => format!("{cell:>width$}"),
+                _ => format!("{cell:<width$}"),
+            })
+            .collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    }
+}
+
+fn cells(event: &Event) -> [String; COLUMNS] {
+    let body = &event.body;
+    let known = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), report::plain);
+    let code = body.verdict_code.as_deref();
+    let code = code.filter(|code| *code != Code::Allowed.as_str());
+    let words: Vec<&str> = body
+        .state
+        .map(LifecycleState::as_str)
+        .into_iter()
+        .chain(code)
+        .collect();
+    let outcome = (!words.is_empty()).then(|| words.join(" "));
+    let paths = match body.paths.len() {
+        0 => "-".to_owned(),
+        1 => "1 path".to_owned(),
+        many => format!("{many} paths"),
+    };
+    [
+        moments::local(body.timestamp),
+        event.seq.to_string(),
+        known(Some(body.kind.as_str())),
+        known(body.tool_id.as_deref()),
+        known(outcome.as_deref()),
+        known(body.intent.as_ref().map(IntentId::as_str)),
+        known(body.session.as_ref().map(SessionId::as_str)),
+        paths,
+    ]
+}
