@@ -3,6 +3,9 @@
 /// Linux's `PATH_MAX`: a longer path can't be opened anyway.
 pub const PATH_BYTES_MAX: usize = 4096;
 
+/// Linux's `NAME_MAX`: the longest name that a folder takes.
+pub const NAME_BYTES_MAX: usize = 255;
+
 /// An id goes into log lines, file names and prompts; nobody reads a longer one.
 pub const ID_BYTES_MAX: usize = 200;
 
@@ -84,3 +87,41 @@ pub const COMMAND_MATCH_BYTES_MAX: usize = 64 * 1024;
 
 /// Entries of any one list in a policy file, rules aside.
 pub const POLICY_LIST_MAX: usize = 2_000;
+/// Symbolic links followed while one path is resolved: what the kernel itself allows.
+pub const SYMLINK_HOPS_MAX: usize = 40;
+
+/// Paths that one transaction may touch; a shell command may touch more than a call names.
+pub const TRANSACTION_PATHS_MAX: usize = 200_000;
+
+/// Depth of a folder tree that a transaction may create, move or remove.
+pub const TREE_DEPTH_MAX: usize = 512;
+
+/// A file image up to this size lies in the journal record itself; a larger one in the store.
+pub const IMAGE_INLINE_BYTES_MAX: u64 = 256 * 1024;
+
+/// Inline bytes of one journal record; what goes beyond is put into the store.
+pub const JOURNAL_RECORD_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// The largest file that a transaction keeps a before-image of, by default.
+pub const IMAGE_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
+/// Bytes of before-images that are kept for undoing, by default.
+pub const UNDO_STORE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+
+/// How long a change can be undone at most, by default: thirty days.
+pub const UNDO_HORIZON_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Commits after which the touched files are made durable and the journal starts a new segment.
+pub const CHECKPOINT_COMMITS_MAX: usize = 64;
+
+/// Bytes of a journal segment after which the same happens.
+pub const CHECKPOINT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// How long a process waits for another one's commit before it gives up.
+pub const LOCK_WAIT_MS_MAX: u64 = 20_000;
+
+/// Bytes of a file that are kept with the note that a session saw it, to show a difference later.
+pub const SEEN_CONTENT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Bytes of a difference that goes into a refusal.
+pub const DIFFERENCE_BYTES_MAX: usize = 4 * 1024;

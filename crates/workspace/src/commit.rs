@@ -1,0 +1,383 @@
+//! Committing: check, one durable write, swap, check again, and the mark that follows lazily.
+
+use serde::{Deserialize, Serialize};
+use tagout_vocab::limits::CHECKPOINT_BYTES_MAX;
+use tagout_vocab::{Digest, Timestamp};
+
+use crate::engine::Engine;
+use crate::error::{Clash, ConflictPath, Error, at};
+use crate::journal::Segment;
+use crate::journal::done::{Done, applied_line, confirmed_line};
+use crate::journal::frame::{self, Frame};
+use crate::journal::record::{Record, Unit};
+use crate::look::{self, Keep};
+use crate::make::Blobs;
+use crate::node::{Identity, Item, Node};
+use crate::plan;
+use crate::recover::Recovery;
+use crate::relpath::RelPath;
+use crate::state::{Owner, owner_name};
+use crate::sys;
+use crate::transaction::Transaction;
+use crate::workspace::Workspace;
+
+/// One path that a transaction changed.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The path; odd bytes are replaced when it is shown.
+    pub path: RelPath,
+    /// What was done.
+    pub kind: ChangeKind,
+    /// The digest of the file's bytes before; `None` when there was no file.
+    pub before: Option<Digest>,
+    /// The digest afterwards; `None` when there is no file.
+    pub after: Option<Digest>,
+    /// The file had other names, which keep the old content.
+    pub link_broken: bool,
+}
+
+/// What happened to a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// It was not there before.
+    Created,
+    /// Its content or kind is another.
+    Modified,
+    /// It is not there any more.
+    Deleted,
+    /// Only its mode, owner, times or attributes are others.
+    Attributes,
+}
+
+/// What a commit did. The change is durable and complete.
+///
+/// While this value lives, recovery leaves the closing events to its holder; [`Committed::confirm`]
+/// says that the ledger has them.
+#[derive(Debug)]
+#[must_use = "confirm it once the closing events are in the ledger"]
+pub struct Committed {
+    /// Every path that changed.
+    pub changes: Vec<Change>,
+    /// Until when it can be undone, if the store's size does not end that earlier.
+    pub undoable_until: Timestamp,
+    /// Files that other programs left in folders that this transaction removed, and where they are.
+    pub kept: Vec<ConflictPath>,
+    /// It is time for [`Workspace::checkpoint`].
+    pub checkpoint_due: bool,
+    segment: Segment,
+    offset: u64,
+    #[expect(dead_code, reason = "held so that recovery sees the holder alive")]
+    owner: Owner,
+}
+
+impl Committed {
+    /// The caller has appended the closing events: recovery need not hand them back.
+    pub fn confirm(mut self) -> Result<(), Error> {
+        self.segment.note(&confirmed_line(self.offset))
+    }
+}
+
+/// Whether the newest record was applied in this boot, so that nothing is left to do.
+pub(crate) fn is_settled(workspace: &Workspace, length: u64, done: &[Done]) -> bool {
+    let whole = done.last().is_some_and(|last| last.end == length);
+    let this_boot = workspace.boot.is_some() && done.iter().all(|one| one.boot == workspace.boot);
+    length == 0 || (whole && this_boot)
+}
+
+pub(crate) fn commit(
+    transaction: Transaction<'_>,
+    now: Timestamp,
+    closing: &[u8],
+) -> Result<Committed, Error> {
+    let Transaction {
+        workspace,
+        execution,
+        owner,
+        before,
+        wants,
+    } = transaction;
+    let _lock = workspace.state.lock()?;
+    let journal = &workspace.state.journal;
+    let mut segment = journal.active()?;
+    let done = segment.done()?;
+    let offset = if is_settled(workspace, segment.length(), &done) {
+        segment.length()
+    } else {
+        workspace.settle(&mut segment, &mut Recovery::default())?
+    };
+    let mut units = plan::units(&before, &wants);
+    check_before(workspace, &mut units)?;
+    let folders = folders(workspace, &units)?;
+    let (at_ms, boot) = (now.as_millis(), workspace.boot);
+    let closing = closing.to_vec();
+    let mut record = Record {
+        execution,
+        at_ms,
+        boot,
+        units,
+        folders,
+        closing,
+    };
+    let inline = record.gather(&workspace.state.images)?;
+    let (bytes, checksum) = frame::encode(&record, &inline)?;
+    // Pruning holds the same lock, so an image that is here now stays.
+    if let Some(digest) = record
+        .stored()
+        .find(|digest| !workspace.state.images.has(digest))
+    {
+        return Err(Error::ImageGone {
+            digest: digest.to_string(),
+        });
+    }
+    journal.append(&mut segment, offset, &bytes)?;
+    // From here on the transaction has happened, unless it is decided durably that it has not.
+    let end = offset + bytes.len() as u64;
+    let slot = end - frame::SLOT_BYTES as u64;
+    let frame = Frame {
+        offset,
+        slot,
+        end,
+        checksum,
+        record,
+        inline,
+        aborted: false,
+    };
+    let kept = workspace.apply(&mut segment, &frame)?;
+    let commits = done.len() + 1;
+    let due = commits >= workspace.options.checkpoint_commits || end > CHECKPOINT_BYTES_MAX;
+    Ok(Committed {
+        changes: changes(&frame.record),
+        undoable_until: now.plus_millis(workspace.options.undo_horizon_ms),
+        kept,
+        checkpoint_due: due,
+        segment,
+        offset,
+        owner,
+    })
+}
+
+impl Workspace {
+    /// The engine for one record.
+    pub(crate) fn engine<'a>(&'a self, segment: u64, frame: &'a Frame) -> Engine<'a> {
+        let domain = "tagout temporary name";
+        let place = format!("{segment}/{}", frame.offset);
+        let token = Digest::of_parts(domain, [&frame.checksum[..], place.as_bytes()]);
+        let token = token.hex().chars().take(16).collect();
+        Engine {
+            root: &self.root,
+            options: &self.options,
+            record: &frame.record,
+            blobs: Blobs {
+                inline: &frame.inline,
+                images: &self.state.images,
+            },
+            token,
+        }
+    }
+
+    /// Puts a committed record into the workspace, or gives it up as a whole.
+    fn apply(&self, segment: &mut Segment, frame: &Frame) -> Result<Vec<ConflictPath>, Error> {
+        let engine = self.engine(segment.number, frame);
+        match engine.forward() {
+            Ok(()) => Ok(self.finish(segment, frame, &engine)),
+            Err(error) => {
+                let reason = self.give_up(segment, frame, error)?;
+                // The caller learns it here and now; only a death on the way leaves it to recovery.
+                drop(segment.note(&confirmed_line(frame.offset)));
+                Err(reason)
+            }
+        }
+    }
+
+    /// Cleans up and leaves the mark.
+    ///
+    /// The transaction is complete and durable already. What fails here is done by the next process
+    /// that comes along, because the mark is missing.
+    pub(crate) fn finish(
+        &self,
+        segment: &mut Segment,
+        frame: &Frame,
+        engine: &Engine<'_>,
+    ) -> Vec<ConflictPath> {
+        let Ok(kept) = engine.clean_up() else {
+            return Vec::new();
+        };
+        self.mark(segment, frame, engine.installed());
+        kept
+    }
+
+    pub(crate) fn mark(
+        &self,
+        segment: &mut Segment,
+        frame: &Frame,
+        installed: Vec<Option<Identity>>,
+    ) {
+        let owner = owner_name(&frame.record.execution);
+        let (offset, end, boot) = (frame.offset, frame.end, self.boot);
+        let done = Done {
+            offset,
+            end,
+            boot,
+            installed,
+            confirmed: false,
+            owner,
+        };
+        drop(segment.note(&applied_line(&done)));
+    }
+
+    /// Decides against a record and takes it out again; the answer is the reason.
+    pub(crate) fn give_up(
+        &self,
+        segment: &mut Segment,
+        frame: &Frame,
+        reason: Error,
+    ) -> Result<Error, Error> {
+        self.state.journal.abort(segment, frame)?;
+        let engine = self.engine(segment.number, frame);
+        let kept = engine.undo()?;
+        self.mark(segment, frame, Vec::new());
+        if let Error::Conflict { mut paths } = reason {
+            merge_kept(&mut paths, kept);
+            return Ok(Error::Conflict { paths });
+        }
+        Ok(reason)
+    }
+}
+
+fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {
+    for one in kept {
+        match paths.iter_mut().find(|path| path.path == one.path) {
+            Some(path) => path.kept = one.kept,
+            None => paths.push(one),
+        }
+    }
+}
+
+/// Compares what each unit was planned on with what is there now: by the file's identity, and by its
+/// content only where that differs.
+fn check_before(workspace: &Workspace, units: &mut [Unit]) -> Result<(), Error> {
+    let mut paths = Vec::new();
+    for unit in units {
+        let clash = match workspace.root.parent(&unit.path) {
+            Ok((folder, name)) if unit.before.is_empty() => sys::stat_at(&folder, name)
+                .is_ok()
+                .then_some(Clash::Existence),
+            Ok((folder, name)) => {
+                let mut clash = None;
+                for item in &mut unit.before {
+                    let path = unit.path.join(&item.sub);
+                    clash = clash.or(check_item(&folder, name, &path, item)?);
+                }
+                clash
+            }
+            Err(Error::Missing { .. } | Error::Conflict { .. }) => Some(Clash::WayChanged),
+            Err(error) => return Err(error),
+        };
+        if let Some(found) = clash {
+            paths.push(ConflictPath {
+                path: unit.path.to_string(),
+                found,
+                kept: None,
+            });
+        }
+    }
+    if paths.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Conflict { paths })
+    }
+}
+
+fn check_item(
+    folder: &sys::Handle,
+    top: &[u8],
+    path: &RelPath,
+    item: &mut Item,
+) -> Result<Option<Clash>, Error> {
+    let opened;
+    let (folder, name) = if item.sub.is_root() {
+        (folder, top)
+    } else {
+        let above = item.sub.parent().unwrap_or_default();
+        let inside = RelPath::new(top)?.join(&above);
+        match sys::open_dir(folder, inside.as_bytes()) {
+            Ok(handle) => opened = handle,
+            Err(_) => return Ok(Some(Clash::WayChanged)),
+        }
+        (&opened, item.sub.name().unwrap_or_default())
+    };
+    let stat = match sys::stat_at(folder, name) {
+        Ok(stat) => stat,
+        Err(error) if sys::is_missing(&error) => return Ok(Some(Clash::Existence)),
+        Err(error) => return Err(Error::io("look at", path.to_string(), error)),
+    };
+    if item.identity == Some(Identity::of(&stat)) {
+        return Ok(None);
+    }
+    let Some(found) = look::node(folder, name, path, Keep::Nothing)? else {
+        return Ok(Some(Clash::Existence));
+    };
+    if !found.node.same(&item.node) || !item.meta.satisfied_by(&found.meta) {
+        return Ok(Some(Clash::Changed));
+    }
+    item.identity = found.identity;
+    item.meta.mtime = found.meta.mtime;
+    Ok(None)
+}
+
+/// The folders whose entries change, with their times; one that can't be written refuses here, before
+/// anything has happened.
+fn folders(workspace: &Workspace, units: &[Unit]) -> Result<Vec<(RelPath, sys::FileTime)>, Error> {
+    let mut found: Vec<(RelPath, sys::FileTime)> = Vec::new();
+    for unit in units.iter().filter(|unit| !unit.in_place) {
+        let path = unit.path.parent().unwrap_or_default();
+        if found.last().is_some_and(|(last, _)| *last == path) {
+            continue;
+        }
+        let folder = workspace.root.dir(&path)?;
+        let shown = || path.to_string();
+        sys::may_write(&folder).map_err(at("write in the folder", shown()))?;
+        let mtime = sys::stat(&folder).map_err(at("look at", shown()))?.mtime;
+        found.push((path, mtime));
+    }
+    Ok(found)
+}
+
+/// What a record did, path by path.
+pub(crate) fn changes(record: &Record) -> Vec<Change> {
+    let mut found = Vec::new();
+    for unit in &record.units {
+        let mut subs: Vec<&RelPath> = unit
+            .before
+            .iter()
+            .chain(&unit.after)
+            .map(|item| &item.sub)
+            .collect();
+        subs.sort();
+        subs.dedup();
+        for sub in subs {
+            let pick = |items: &'_ [Item]| items.iter().find(|item| item.sub == *sub).cloned();
+            let (before, after) = (pick(&unit.before), pick(&unit.after));
+            let kind = match (&before, &after) {
+                (None, _) => ChangeKind::Created,
+                (_, None) => ChangeKind::Deleted,
+                (Some(_), Some(_)) if unit.in_place => ChangeKind::Attributes,
+                (Some(_), Some(_)) => ChangeKind::Modified,
+            };
+            let file = |item: &Item| matches!(item.node, Node::File { .. });
+            let link_broken = !unit.in_place
+                && before.as_ref().is_some_and(|item| {
+                    file(item) && item.identity.is_some_and(|identity| identity.nlink > 1)
+                });
+            found.push(Change {
+                path: unit.path.join(sub),
+                kind,
+                before: before.and_then(|item| item.node.digest()),
+                after: after.and_then(|item| item.node.digest()),
+                link_broken,
+            });
+        }
+    }
+    found
+}

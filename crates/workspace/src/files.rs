@@ -1,0 +1,237 @@
+//! The other files that Tagout writes: whole files atomically, lines at the end, private folders.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tagout_vocab::limits::{LOCK_WAIT_MS_MAX, SYMLINK_HOPS_MAX};
+
+use crate::error::{Error, at};
+use crate::sys::{self, Handle, Kind, Rename};
+
+pub use crate::blocks::{Markers, merge_block, remove_block};
+
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// The folder of a file as a handle, and its name.
+fn split(path: &Path) -> Result<(Handle, Vec<u8>), Error> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| Error::BadPath { path: shown(path) })?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    let handle = sys::open_root(folder).map_err(at("open the folder", shown(folder)))?;
+    Ok((handle, sys::bytes_of(Path::new(name)).to_vec()))
+}
+
+/// Where a file really lies: a person who keeps a configuration file behind a link keeps the link.
+fn followed(path: &Path) -> Result<PathBuf, Error> {
+    let mut path = path.to_path_buf();
+    for _ in 0..SYMLINK_HOPS_MAX {
+        let (folder, name) = split(&path)?;
+        match sys::stat_at(&folder, &name) {
+            Ok(stat) if stat.kind == Kind::Symlink => {
+                let target = sys::readlink(&folder, &name).map_err(at("read", shown(&path)))?;
+                path = path
+                    .parent()
+                    .unwrap_or(Path::new("."))
+                    .join(sys::path_of(&target));
+            }
+            Ok(_) | Err(_) => return Ok(path),
+        }
+    }
+    Err(Error::Loop { path: shown(&path) })
+}
+
+/// The bytes of a file; `None` when it does not exist, an error when it is longer than `max`.
+pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
+    let path = followed(path)?;
+    let (folder, name) = split(&path)?;
+    let file = match sys::open_read(&folder, &name) {
+        Ok(handle) => handle,
+        Err(error) if sys::is_missing(&error) => return Ok(None),
+        Err(error) => return Err(Error::io("read", shown(&path), error)),
+    };
+    let stat = sys::stat(&file).map_err(at("read", shown(&path)))?;
+    if stat.kind != Kind::File {
+        let (found, needed) = ("not a regular file", "a file");
+        return Err(Error::WrongKind {
+            path: shown(&path),
+            found,
+            needed,
+        });
+    }
+    let mut bytes = Vec::new();
+    let mut limited = file.into_file().take(max.saturating_add(1));
+    limited
+        .read_to_end(&mut bytes)
+        .map_err(at("read", shown(&path)))?;
+    if bytes.len() as u64 > max {
+        return Err(Error::TooLarge {
+            path: shown(&path),
+            size: stat.size,
+            max,
+        });
+    }
+    Ok(Some(bytes))
+}
+
+/// Replaces a file in one step, durably: whoever looks sees the old bytes or the new ones.
+///
+/// An existing file keeps its mode and owner unless `mode` says otherwise; a new one gets `mode`, or
+/// what the user's mask leaves of `rw-rw-rw-`.
+pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), Error> {
+    let path = followed(path)?;
+    let (folder, name) = split(&path)?;
+    let present = sys::stat_at(&folder, &name).ok();
+    if let Some(stat) = present
+        && stat.kind != Kind::File
+    {
+        let (found, needed) = ("not a regular file", "a file");
+        return Err(Error::WrongKind {
+            path: shown(&path),
+            found,
+            needed,
+        });
+    }
+    let temporary = format!(
+        ".tagout-{}-{}",
+        std::process::id(),
+        COUNTER.fetch_add(1, Ordering::Relaxed)
+    );
+    let temporary = temporary.as_bytes();
+    let created = sys::create(&folder, temporary, mode.unwrap_or(0o666));
+    let created = created.map_err(at("write", shown(&path)))?;
+    let written = (|| {
+        created.duplicate()?.into_file().write_all(bytes)?;
+        if let Some(stat) = present {
+            let fresh = sys::stat(&created)?;
+            if (fresh.uid, fresh.gid) != (stat.uid, stat.gid) {
+                sys::chown(&created, stat.uid, stat.gid).or_else(forgiven)?;
+            }
+        }
+        if let Some(mode) = mode.or(present.map(|stat| stat.mode)) {
+            sys::chmod(&created, mode)?;
+        }
+        sys::sync_all(&created)?;
+        sys::rename((&folder, temporary), (&folder, &name), Rename::Replace)?;
+        sys::sync_all(&folder)
+    })();
+    written.map_err(|error| {
+        drop(sys::unlink(&folder, temporary));
+        Error::io("write", shown(&path), error)
+    })
+}
+
+fn forgiven(error: std::io::Error) -> std::io::Result<()> {
+    if sys::is_forbidden(&error) {
+        Ok(())
+    } else {
+        Err(error)
+    }
+}
+
+/// Makes a folder, and those above it, that only its owner can enter.
+pub fn ensure_dir_private(path: &Path) -> Result<(), Error> {
+    if let Ok(handle) = sys::open_root(path) {
+        let stat = sys::stat(&handle).map_err(at("look at", shown(path)))?;
+        if stat.mode & 0o077 != 0 {
+            sys::chmod(&handle, stat.mode & 0o700).map_err(at("make private", shown(path)))?;
+        }
+        return Ok(());
+    }
+    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty())
+        && sys::open_root(above).is_err()
+    {
+        ensure_dir_private(above)?;
+    }
+    let (folder, name) = split(path)?;
+    match sys::mkdir(&folder, &name, 0o700) {
+        Err(error) if !sys::is_taken(&error) => {
+            return Err(Error::io("make the folder", shown(path), error));
+        }
+        Ok(()) | Err(_) => {}
+    }
+    sys::sync_all(&folder).map_err(at("sync", shown(path)))
+}
+
+/// Removes a file durably; a file that is not there is not missed.
+pub fn remove(path: &Path) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    match sys::unlink(&folder, &name) {
+        Ok(()) => sys::sync_all(&folder).map_err(at("sync", shown(path))),
+        Err(error) if sys::is_missing(&error) => Ok(()),
+        Err(error) => Err(Error::io("remove", shown(path), error)),
+    }
+}
+
+/// Adds whole lines to the end of a file that several processes write to.
+///
+/// A line that an earlier writer left half-written is ended first, so that it spoils no other.
+pub fn append_lines(path: &Path, lines: &[u8]) -> Result<(), Error> {
+    let path = followed(path)?;
+    let (folder, name) = split(&path)?;
+    let doing = || at("append to", shown(&path));
+    let file = sys::open_append(&folder, &name, 0o666).map_err(doing())?;
+    wait_for(&file, &path)?;
+    let mut file = file.into_file();
+    let mut bytes = Vec::with_capacity(lines.len() + 2);
+    if !ends_whole(&mut file).map_err(doing())? {
+        bytes.push(b'\n');
+    }
+    bytes.extend_from_slice(lines);
+    if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+        bytes.push(b'\n');
+    }
+    file.write_all(&bytes).map_err(doing())
+}
+
+fn wait_for(file: &Handle, path: &Path) -> Result<(), Error> {
+    let started = Instant::now();
+    while !sys::try_lock(file).map_err(at("lock", shown(path)))? {
+        if started.elapsed() > Duration::from_millis(LOCK_WAIT_MS_MAX) {
+            return Err(Error::Locked {
+                waited_ms: LOCK_WAIT_MS_MAX,
+            });
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    Ok(())
+}
+
+fn ends_whole(file: &mut File) -> std::io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+/// Replaces a file of the state in one step, without making it durable: for what may be lost.
+pub(crate) fn write_lazily(folder: &Handle, name: &[u8], bytes: &[u8]) -> Result<(), Error> {
+    let doing = || at("write", "the state folder");
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let temporary = format!(".tmp-{}-{count}", std::process::id());
+    let temporary = temporary.as_bytes();
+    // A name left by a dead process with the same number is nobody's any more.
+    drop(sys::unlink(folder, temporary));
+    let created = sys::create(folder, temporary, 0o600).map_err(doing())?;
+    let written = created
+        .into_file()
+        .write_all(bytes)
+        .and_then(|()| sys::rename((folder, temporary), (folder, name), Rename::Replace));
+    written.map_err(|error| {
+        drop(sys::unlink(folder, temporary));
+        Error::io("write", "the state folder", error)
+    })
+}

@@ -1,0 +1,50 @@
+//! Transactions over the files of a workspace, and every file that Tagout writes besides the ledger.
+//!
+//! A transaction is staged in memory and in the state folder; [`Transaction::commit`] makes it
+//! happen: what stands there is checked, one durable write to the journal is the commit point, the
+//! files change places, what was displaced is checked again. After a crash [`Workspace::recover`]
+//! brings the workspace to wholly before or wholly after. Nothing here knows policies, ledgers or
+//! clients; the closing events that a record carries are opaque bytes.
+
+mod blocks;
+mod claims;
+mod commit;
+mod engine;
+mod error;
+pub mod files;
+mod images;
+mod journal;
+mod look;
+mod make;
+mod node;
+mod options;
+mod plan;
+mod recover;
+mod relpath;
+mod replay;
+mod resolve;
+mod retention;
+mod root;
+mod seen;
+mod snapshot;
+mod state;
+mod sys;
+mod transaction;
+mod workspace;
+
+pub use claims::{Claim, Claiming, Holding};
+pub use commit::{Change, ChangeKind, Committed};
+pub use error::{Clash, ConflictPath, Error};
+pub use options::{LeaseProbe, Options, Swap, SyncPoint, WriterProbe};
+pub use recover::{Outcome, Recovery, Settled};
+pub use relpath::RelPath;
+pub use resolve::{Follow, Resolved, ResolvedKind};
+pub use retention::Pruned;
+pub use seen::{Freshness, Seen};
+pub use state::STATE_FORMAT;
+pub use sys::FileTime;
+pub use transaction::Transaction;
+pub use workspace::Workspace;
+
+#[cfg(test)]
+mod tests;

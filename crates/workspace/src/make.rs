@@ -1,0 +1,315 @@
+//! Making what a record describes: a file, a link or a whole folder tree under a temporary name.
+
+use std::fs::File;
+use std::io::Write as _;
+
+use tagout_vocab::Digest;
+
+use crate::error::{Error, at};
+use crate::images::Images;
+use crate::node::{Attribute, Identity, Item, Meta, Node, Place};
+use crate::relpath::RelPath;
+use crate::root::Root;
+use crate::sys::{self, Handle};
+
+/// Where the bytes that a record speaks of can be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blobs<'a> {
+    /// What lies in the record itself.
+    pub inline: &'a [u8],
+    /// What lies in the store.
+    pub images: &'a Images,
+}
+
+impl Blobs<'_> {
+    fn inline(&self, start: u64, size: u64) -> Result<&[u8], Error> {
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        self.inline
+            .get(start..start.saturating_add(size))
+            .ok_or_else(|| Error::StateDamaged {
+                path: "journal".to_owned(),
+                what: "a record names bytes that it does not hold",
+            })
+    }
+
+    /// The bytes of a file image.
+    pub(crate) fn read(&self, digest: &Digest, size: u64, place: &Place) -> Result<Vec<u8>, Error> {
+        match place {
+            Place::Inline { start } => Ok(self.inline(*start, size)?.to_vec()),
+            Place::Memory(bytes) => Ok(bytes.to_vec()),
+            Place::Stored | Place::Nowhere => self.images.read(digest),
+        }
+    }
+
+    fn write(&self, to: &mut File, digest: &Digest, size: u64, place: &Place) -> Result<(), Error> {
+        let doing = || at("write", "a file");
+        match place {
+            Place::Inline { start } => to.write_all(self.inline(*start, size)?).map_err(doing()),
+            Place::Memory(bytes) => to.write_all(bytes).map_err(doing()),
+            Place::Stored | Place::Nowhere => self.images.copy_to(digest, to),
+        }
+    }
+}
+
+/// Files that were one file under several names, and where such a name can be found now.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    known: Vec<(u64, u64, RelPath)>,
+}
+
+impl Links {
+    /// Notes that the file that once had this identity stands at a path.
+    pub(crate) fn note(&mut self, identity: Option<&Identity>, path: RelPath) {
+        if let Some(identity) = identity.filter(|identity| identity.nlink > 1) {
+            self.known.push((identity.dev, identity.ino, path));
+        }
+    }
+
+    fn find(&self, identity: &Identity) -> Option<&RelPath> {
+        self.known
+            .iter()
+            .find(|(dev, ino, _)| (*dev, *ino) == (identity.dev, identity.ino))
+            .map(|(_, _, path)| path)
+    }
+}
+
+/// Makes a tree under a temporary name in a folder.
+pub(crate) fn tree(
+    root: &Root,
+    folder: &Handle,
+    name: &[u8],
+    items: &[Item],
+    (blobs, links): (Blobs<'_>, &Links),
+) -> Result<(), Error> {
+    let Some((top, rest)) = items.split_first() else {
+        return Ok(());
+    };
+    node(root, folder, name, top, (blobs, links))?;
+    if !top.node.is_dir() {
+        return Ok(());
+    }
+    let handle = sys::open_dir(folder, name).map_err(at("open the folder", shown(name)))?;
+    for item in rest {
+        let (parent, last) = beneath(&handle, &item.sub)?;
+        node(root, &parent, last, item, (blobs, links))?;
+    }
+    // Modes and times of folders come last and innermost first: filling a folder changes its time,
+    // and a folder without permissions can't be filled.
+    for item in items.iter().rev().filter(|item| item.node.is_dir()) {
+        let opened = sys::open_dir(&handle, item.sub.as_bytes());
+        let opened = opened.map_err(at("open the folder", item.sub.to_string()))?;
+        finish(&opened, &item.meta).map_err(at("set the attributes of", item.sub.to_string()))?;
+    }
+    Ok(())
+}
+
+fn beneath<'a>(top: &Handle, sub: &'a RelPath) -> Result<(Handle, &'a [u8]), Error> {
+    let folder = sub.parent().unwrap_or_default();
+    let name = sub.name().unwrap_or_default();
+    let opened = sys::open_dir(top, folder.as_bytes());
+    Ok((
+        opened.map_err(at("open the folder", folder.to_string()))?,
+        name,
+    ))
+}
+
+fn shown(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+fn node(
+    root: &Root,
+    folder: &Handle,
+    name: &[u8],
+    item: &Item,
+    (blobs, links): (Blobs<'_>, &Links),
+) -> Result<(), Error> {
+    match &item.node {
+        Node::Dir => sys::mkdir(folder, name, 0o700).map_err(at("make the folder", shown(name))),
+        Node::Symlink { target } => link_node(folder, name, target, &item.meta)
+            .map_err(at("make the symbolic link", shown(name))),
+        Node::File {
+            digest,
+            size,
+            place,
+        } => {
+            if linked(root, folder, name, (item, links)) {
+                return Ok(());
+            }
+            let created = sys::create(folder, name, 0o600).map_err(at("write", shown(name)))?;
+            let copy = created.duplicate().map_err(at("write", shown(name)))?;
+            blobs.write(&mut copy.into_file(), digest, *size, place)?;
+            finish(&created, &item.meta).map_err(at("set the attributes of", shown(name)))
+        }
+    }
+}
+
+fn link_node(folder: &Handle, name: &[u8], target: &[u8], meta: &Meta) -> std::io::Result<()> {
+    sys::symlink(folder, name, target)?;
+    if let Some(owner) = meta.owner {
+        let stat = sys::stat_at(folder, name)?;
+        if (stat.uid, stat.gid) != owner {
+            allowed(sys::chown_at(folder, name, owner))?;
+        }
+    }
+    meta.mtime
+        .map_or(Ok(()), |mtime| sys::set_mtime_at(folder, name, mtime))
+}
+
+/// Makes the name a second name of a file that it shared its content with before, if that still holds.
+fn linked(root: &Root, folder: &Handle, name: &[u8], (item, links): (&Item, &Links)) -> bool {
+    let Some(other) = item
+        .identity
+        .as_ref()
+        .and_then(|identity| links.find(identity))
+    else {
+        return false;
+    };
+    let Ok((parent, last)) = root.parent(other) else {
+        return false;
+    };
+    let same =
+        crate::look::node(&parent, last, other, crate::look::Keep::Nothing).is_ok_and(|found| {
+            found.is_some_and(|found| {
+                found.node.same(&item.node) && item.meta.satisfied_by(&found.meta)
+            })
+        });
+    same && sys::link((&parent, last), (folder, name)).is_ok()
+}
+
+/// Gives an open file or folder everything but its content.
+pub(crate) fn finish(file: &Handle, meta: &Meta) -> std::io::Result<()> {
+    let stat = sys::stat(file)?;
+    if let Some((uid, gid)) = meta.owner
+        && (stat.uid, stat.gid) != (uid, gid)
+    {
+        allowed(sys::chown(file, uid, gid))?;
+    }
+    if let Some(wanted) = &meta.xattrs {
+        set_attributes(file, wanted)?;
+    }
+    // Changing the owner clears the set-user-id bit and an access list changes the mode, so the mode
+    // comes after both.
+    if sys::stat(file)?.mode != meta.mode {
+        sys::chmod(file, meta.mode)?;
+    }
+    meta.mtime
+        .map_or(Ok(()), |mtime| sys::set_mtime(file, mtime))
+}
+
+/// Only a privileged user can give files away; for the others the owner stays who they are.
+fn allowed(result: std::io::Result<()>) -> std::io::Result<()> {
+    match result {
+        Err(error) if sys::is_forbidden(&error) => Ok(()),
+        other => other,
+    }
+}
+
+fn set_attributes(file: &Handle, wanted: &[Attribute]) -> std::io::Result<()> {
+    let present = sys::xattrs(file)?;
+    if present == wanted {
+        return Ok(());
+    }
+    for (name, _) in &present {
+        if !wanted.iter().any(|(other, _)| other == name) {
+            lenient(name, sys::remove_xattr(file, name))?;
+        }
+    }
+    for (name, value) in wanted {
+        if !present.iter().any(|one| one.0 == *name && one.1 == *value) {
+            lenient(name, sys::set_xattr(file, name, value))?;
+        }
+    }
+    Ok(())
+}
+
+/// Labels that only the system may set are left as the system sets them.
+fn lenient(name: &[u8], result: std::io::Result<()>) -> std::io::Result<()> {
+    let systems = name.starts_with(b"security.") || name.starts_with(b"trusted.");
+    match result {
+        Err(error) if systems && (sys::is_forbidden(&error) || sys::is_unsupported(&error)) => {
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// Removes a tree under a name of a folder; what is not there is not missed.
+pub(crate) fn remove(folder: &Handle, name: &[u8]) -> std::io::Result<()> {
+    match sys::unlink(folder, name) {
+        Ok(()) => return Ok(()),
+        Err(error) if sys::is_missing(&error) => return Ok(()),
+        Err(error) => {
+            if sys::stat_at(folder, name)?.kind != sys::Kind::Dir {
+                return Err(error);
+            }
+        }
+    }
+    let handle = sys::open_dir(folder, name)?;
+    // Best effort: a folder of ours without write permission still has to go.
+    allowed(sys::chmod(&handle, 0o700))?;
+    for inner in sys::names(&handle)? {
+        remove(&handle, &inner)?;
+    }
+    match sys::rmdir(folder, name) {
+        Err(error) if sys::is_missing(&error) => Ok(()),
+        other => other,
+    }
+}
+
+/// Removes exactly the nodes of a tree that was just looked at, innermost first.
+///
+/// Whatever else turned up in one of its folders stays, and so does the folder: then the answer is
+/// `false`.
+pub(crate) fn remove_listed(folder: &Handle, name: &[u8], items: &[Item]) -> std::io::Result<bool> {
+    let Some((top, rest)) = items.split_first() else {
+        return Ok(true);
+    };
+    if !top.node.is_dir() {
+        return gone(sys::unlink(folder, name)).map(|()| true);
+    }
+    let handle = match sys::open_dir(folder, name) {
+        Ok(handle) => handle,
+        Err(error) if sys::is_missing(&error) => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    for item in items
+        .iter()
+        .filter(|item| item.node.is_dir() && item.meta.mode & 0o300 != 0o300)
+    {
+        let opened = sys::open_dir(&handle, item.sub.as_bytes())?;
+        allowed(sys::chmod(&opened, 0o700))?;
+    }
+    for item in rest.iter().rev() {
+        let parent = sys::open_dir(&handle, item.sub.parent().unwrap_or_default().as_bytes());
+        let parent = match parent {
+            Ok(parent) => parent,
+            Err(error) if sys::is_missing(&error) => continue,
+            Err(error) => return Err(error),
+        };
+        let last = item.sub.name().unwrap_or_default();
+        let removed = if item.node.is_dir() {
+            sys::rmdir(&parent, last)
+        } else {
+            sys::unlink(&parent, last)
+        };
+        match gone(removed) {
+            Ok(()) => {}
+            Err(error) if sys::is_not_empty(&error) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    match gone(sys::rmdir(folder, name)) {
+        Ok(()) => Ok(true),
+        Err(error) if sys::is_not_empty(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn gone(result: std::io::Result<()>) -> std::io::Result<()> {
+    match result {
+        Err(error) if sys::is_missing(&error) => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,68 @@
+//! From what a transaction looked at and what it wants to the fewest trees that change as a whole.
+
+use std::collections::BTreeMap;
+
+use crate::journal::record::Unit;
+use crate::node::{Item, Node};
+use crate::relpath::RelPath;
+
+/// What stood or shall stand under each path.
+pub(crate) type Nodes = BTreeMap<RelPath, Option<Item>>;
+
+/// The units of a transaction, in path order.
+pub(crate) fn units(before: &Nodes, wants: &Nodes) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    for (path, want) in wants {
+        let was = before.get(path).and_then(Option::as_ref);
+        let want = want.as_ref();
+        let inside = units
+            .last_mut()
+            .filter(|unit| !unit.in_place)
+            .and_then(|unit| path.beneath(&unit.path).map(|sub| (unit, sub)));
+        if let Some((unit, sub)) = inside {
+            unit.before.extend(was.map(|item| Item {
+                sub: sub.clone(),
+                ..item.clone()
+            }));
+            unit.after.extend(want.map(|item| Item {
+                sub,
+                ..item.clone()
+            }));
+            continue;
+        }
+        if unchanged(was, want) {
+            continue;
+        }
+        let in_place = matches!(
+            (was, want),
+            (Some(was), Some(want)) if was.node.same(&want.node) && settable(&was.node)
+        );
+        units.push(Unit {
+            path: path.clone(),
+            before: was.cloned().into_iter().collect(),
+            after: want.cloned().into_iter().collect(),
+            in_place,
+        });
+    }
+    units
+}
+
+/// Whether attributes can be set on the thing itself: a link has none of its own.
+const fn settable(node: &Node) -> bool {
+    match node {
+        Node::File { .. } | Node::Dir => true,
+        Node::Symlink { .. } => false,
+    }
+}
+
+fn unchanged(was: Option<&Item>, want: Option<&Item>) -> bool {
+    match (was, want) {
+        (None, None) => true,
+        (Some(was), Some(want)) => {
+            was.node.same(&want.node)
+                && want.meta.satisfied_by(&was.meta)
+                && (want.meta.mtime.is_none() || want.meta.mtime == was.meta.mtime)
+        }
+        (None, Some(_)) | (Some(_), None) => false,
+    }
+}

@@ -1,0 +1,174 @@
+//! Recovery: what a process that died left behind is finished or taken out again, as a whole.
+
+use tagout_vocab::CallId;
+
+use crate::commit::is_settled;
+use crate::error::{ConflictPath, Error};
+use crate::journal::Segment;
+use crate::journal::done::{Done, confirmed_line};
+use crate::journal::frame::Frame;
+use crate::state::owner_name;
+use crate::workspace::Workspace;
+
+/// What became of a transaction whose process did not see its end.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Outcome {
+    /// It is wholly in the workspace.
+    Committed,
+    /// Nothing of it is.
+    Aborted,
+}
+
+/// A transaction whose closing events the ledger may lack.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Settled {
+    /// The call.
+    pub execution: CallId,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The closing events as they were handed to the commit.
+    pub closing: Vec<u8>,
+}
+
+/// What recovery found and did.
+#[derive(Debug, Default)]
+pub struct Recovery {
+    /// Append these by their call's id where the ledger lacks them, then confirm them.
+    pub settled: Vec<Settled>,
+    /// Where someone else's work was found and left alone.
+    pub conflicts: Vec<ConflictPath>,
+    /// Paths that were brought to where the journal says they are.
+    pub repaired: usize,
+    /// It is time for [`Workspace::checkpoint`].
+    pub checkpoint_due: bool,
+}
+
+impl Workspace {
+    /// Finishes or takes out what dead processes left half-done. Cheap when there is nothing.
+    ///
+    /// It may itself be killed anywhere and be run again. Transactions of living processes, and what
+    /// they have not yet told the ledger, are left alone.
+    pub fn recover(&self) -> Result<Recovery, Error> {
+        let _lock = self.state.lock()?;
+        let mut segment = self.state.journal.active()?;
+        let done = segment.done()?;
+        let mut recovery = Recovery::default();
+        let settled = is_settled(self, segment.length(), &done);
+        let open = |one: &Done| !one.confirmed && !self.state.alive(&one.owner);
+        if settled && !done.iter().any(open) {
+            return Ok(recovery);
+        }
+        let rebooted = done.iter().any(|one| one.boot != self.boot);
+        if !settled {
+            self.settle(&mut segment, &mut recovery)?;
+        }
+        let (frames, _) = segment.frames()?;
+        for frame in frames {
+            let confirmed = segment_done(&done, &frame).is_some_and(|one| one.confirmed);
+            let alive = self.state.alive(&owner_name(&frame.record.execution));
+            // After a power loss the ledger may have lost what it had been told.
+            if (!confirmed || rebooted) && !alive {
+                let aborted = frame.aborted;
+                let outcome = if aborted {
+                    Outcome::Aborted
+                } else {
+                    Outcome::Committed
+                };
+                let (execution, closing) = (frame.record.execution, frame.record.closing);
+                recovery.settled.push(Settled {
+                    execution,
+                    outcome,
+                    closing,
+                });
+            }
+        }
+        recovery.checkpoint_due |= rebooted;
+        Ok(recovery)
+    }
+
+    /// The ledger has the closing events of these calls.
+    pub fn confirm(&self, executions: &[CallId]) -> Result<(), Error> {
+        let _lock = self.state.lock()?;
+        let mut segment = self.state.journal.active()?;
+        let (frames, _) = segment.frames()?;
+        for frame in frames {
+            if executions.contains(&frame.record.execution) {
+                segment.note(&confirmed_line(frame.offset))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the workspace to where the journal says it is. Returns where the last whole record ends.
+    pub(crate) fn settle(
+        &self,
+        segment: &mut Segment,
+        recovery: &mut Recovery,
+    ) -> Result<u64, Error> {
+        let (mut frames, end) = segment.frames()?;
+        let done = segment.done()?;
+        // A record that is only in memory must not be acted on: the act could outlive it.
+        self.state.journal.secure(segment)?;
+        let elsewhen = |frame: &Frame| {
+            let boot = segment_done(&done, frame).map_or(frame.record.boot, |one| one.boot);
+            self.boot.is_none() || boot != self.boot
+        };
+        if frames.iter().any(elsewhen) {
+            self.replay(segment, &frames, (&done, &mut *recovery))?;
+            for frame in &frames {
+                let installed = self.engine(segment.number, frame).installed();
+                self.mark(segment, frame, installed);
+            }
+            recovery.checkpoint_due = true;
+            return Ok(end);
+        }
+        for frame in &mut frames {
+            if segment_done(&done, frame).is_none() {
+                self.settle_one(segment, frame, recovery)?;
+            }
+        }
+        Ok(end)
+    }
+
+    /// One record of this boot whose process died on the way.
+    fn settle_one(
+        &self,
+        segment: &mut Segment,
+        frame: &mut Frame,
+        recovery: &mut Recovery,
+    ) -> Result<(), Error> {
+        recovery.repaired += frame.record.units.len();
+        let number = segment.number;
+        if frame.aborted {
+            recovery
+                .conflicts
+                .extend(self.engine(number, frame).undo()?);
+            self.mark(segment, frame, Vec::new());
+            return Ok(());
+        }
+        let engine = self.engine(number, frame);
+        match engine.resume() {
+            Ok(()) => {
+                recovery
+                    .conflicts
+                    .extend(self.finish(segment, frame, &engine));
+                Ok(())
+            }
+            Err(reason) => {
+                // Someone worked on one of the files: the transaction was never acknowledged, so it
+                // goes as a whole. Any other failure waits for a better day.
+                let Error::Conflict { .. } = &reason else {
+                    return Err(reason);
+                };
+                if let Error::Conflict { paths } = self.give_up(segment, frame, reason)? {
+                    recovery.conflicts.extend(paths);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+pub(crate) fn segment_done<'a>(done: &'a [Done], frame: &Frame) -> Option<&'a Done> {
+    done.iter().find(|one| one.offset == frame.offset)
+}

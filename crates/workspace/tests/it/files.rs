@@ -1,0 +1,143 @@
+//! The other files that Tagout writes.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use proptest::prelude::*;
+use tagout_workspace::files::{
+    Markers, append_lines, ensure_dir_private, merge_block, read, remove_block, write_atomic,
+};
+
+const MARKERS: Markers<'static> = Markers {
+    begin: "<!-- tagout:begin -->",
+    end: "<!-- tagout:end -->",
+};
+
+/// H15: a block comes, changes and goes, and everything around it stays byte for byte.
+#[test]
+fn a_block_is_merged_and_taken_out() {
+    let text = "# Mine\r\n\r\nwords\r\n";
+    let with = merge_block(text, "be careful\nplease", MARKERS);
+    assert_eq!(
+        with,
+        "# Mine\r\n\r\nwords\r\n<!-- tagout:begin -->\r\nbe careful\r\nplease\r\n<!-- tagout:end -->\r\n"
+    );
+    let edited = format!("{with}more of mine\r\n");
+    let again = merge_block(&edited, "shorter", MARKERS);
+    assert!(again.ends_with("shorter\r\n<!-- tagout:end -->\r\nmore of mine\r\n"));
+    assert_eq!(
+        remove_block(&again, MARKERS),
+        "# Mine\r\n\r\nwords\r\nmore of mine\r\n"
+    );
+    assert_eq!(remove_block("no block", MARKERS), "no block");
+    let open = "<!-- tagout:begin -->\nnever ended\n";
+    assert_eq!(
+        remove_block(open, MARKERS),
+        open,
+        "half a block is not ours to remove"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// H15: merging is reversible and repeatable for any text around it.
+    #[test]
+    fn merging_is_reversible(
+        lines in prop::collection::vec("[a-z#\\- \u{e9}]{0,12}", 0..6),
+        crlf in any::<bool>(),
+        closed in any::<bool>(),
+        first in "[a-z\n ]{0,30}",
+        second in "[a-z\n ]{0,30}",
+    ) {
+        let end = if crlf { "\r\n" } else { "\n" };
+        let mut text = lines.join(end);
+        if closed && !text.is_empty() {
+            text.push_str(end);
+        }
+        let once = merge_block(&text, &first, MARKERS);
+        prop_assert_eq!(&merge_block(&once, &first, MARKERS), &once);
+        let twice = merge_block(&once, &second, MARKERS);
+        prop_assert!(twice.starts_with(&text));
+        prop_assert_eq!(remove_block(&twice, MARKERS), text.clone());
+        prop_assert_eq!(remove_block(&once, MARKERS), text);
+    }
+}
+
+/// A file is replaced in one step, keeps its mode, and a link to it stays a link.
+#[test]
+fn files_are_replaced_in_one_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+    write_atomic(&real, b"one", Some(0o600)).unwrap();
+    assert_eq!(
+        fs::metadata(&real).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    symlink("real", &link).unwrap();
+    write_atomic(&link, b"two", None).unwrap();
+    assert_eq!(read(&real, 10).unwrap().unwrap(), b"two");
+    assert_eq!(
+        fs::metadata(&real).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        2,
+        "no temporary file stays"
+    );
+    assert!(read(&real, 2).is_err(), "longer than the caller takes");
+    assert!(read(&folder.path().join("none"), 2).unwrap().is_none());
+    assert!(
+        write_atomic(folder.path(), b"", None).is_err(),
+        "a folder is no file"
+    );
+}
+
+/// State folders are for their owner alone.
+#[test]
+fn private_folders_are_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = folder.path().join("a/b/c");
+    ensure_dir_private(&deep).unwrap();
+    fs::set_permissions(&deep, fs::Permissions::from_mode(0o755)).unwrap();
+    ensure_dir_private(&deep).unwrap();
+    for path in [folder.path().join("a"), deep] {
+        assert_eq!(
+            fs::metadata(path).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+    }
+}
+
+/// H11: several writers, one view file: every line whole, a torn one spoils no other.
+#[test]
+fn appended_lines_stay_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent_trace.jsonl");
+    fs::write(&path, "{\"torn\":").unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let path = &path;
+            scope.spawn(move || {
+                for number in 0..100 {
+                    let filler = "x".repeat(number * 37);
+                    append_lines(path, format!("{thread} {number} {filler}").as_bytes()).unwrap();
+                }
+            });
+        }
+    });
+    let text = fs::read_to_string(&path).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("{\"torn\":"));
+    let mut next = [0_usize; 8];
+    for line in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        let (thread, number): (usize, usize) =
+            (words[0].parse().unwrap(), words[1].parse().unwrap());
+        assert_eq!((next[thread], words[2].len()), (number, number * 37));
+        next[thread] += 1;
+    }
+    assert_eq!(next, [100; 8]);
+}
