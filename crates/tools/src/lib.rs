@@ -3,5 +3,9 @@
 pub mod edit;
 pub mod fault;
 pub mod near;
+pub mod outline;
 pub mod patch;
+pub mod rank;
+pub mod search;
 pub mod text;
+mod walk;
