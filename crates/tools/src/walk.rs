@@ -37,10 +37,32 @@ pub(crate) enum Depth {
 
 /// The entries beneath a folder. Nothing outside of the workspace is asked: no file of the user's
 /// home and none above the root decides what is left out.
+///
+/// The walk starts at the root, so that the ignore files on the way count. A folder that they leave
+/// out was asked for by name, so it is then walked by itself.
 pub(crate) fn walk(workspace: &Workspace, folder: &RelPath, depth: Depth) -> Walked {
+    let from_root = from(workspace, &RelPath::root(), folder, depth);
+    if from_root.reached {
+        return from_root.walked;
+    }
+    from(workspace, folder, folder, depth).walked
+}
+
+struct Way {
+    walked: Walked,
+    /// The folder that was asked for was come by.
+    reached: bool,
+}
+
+fn from(workspace: &Workspace, start: &RelPath, folder: &RelPath, depth: Depth) -> Way {
     let root = workspace.root();
-    let start = root.join(os_path(folder));
-    let walker = WalkBuilder::new(&start)
+    let above = folder.segments().count() - start.segments().count();
+    let deepest = match depth {
+        Depth::One => above + 1,
+        Depth::All => above + WALK_DEPTH_MAX,
+    };
+    let (root_path, wanted) = (root.to_owned(), folder.clone());
+    let walker = WalkBuilder::new(root.join(os_path(start)))
         .standard_filters(false)
         .git_ignore(true)
         .git_exclude(true)
@@ -48,35 +70,44 @@ pub(crate) fn walk(workspace: &Workspace, folder: &RelPath, depth: Depth) -> Wal
         .require_git(false)
         .parents(false)
         .follow_links(false)
-        .max_depth(Some(match depth {
-            Depth::One => 1,
-            Depth::All => WALK_DEPTH_MAX,
-        }))
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .max_depth(Some(deepest))
+        .filter_entry(move |entry| {
+            let on_the_way = relative(&root_path, entry.path())
+                .is_some_and(|path| path.is_beneath(&wanted) || wanted.is_beneath(&path));
+            on_the_way && entry.file_name() != ".git"
+        })
         .sort_by_file_name(std::cmp::Ord::cmp)
         .build();
-    let mut walked = Walked::default();
-    for (count, found) in walker.enumerate() {
+    let mut found = Walked::default();
+    let mut reached = false;
+    for (count, entry) in walker.enumerate() {
         if count >= WALK_ENTRIES_MAX {
-            walked.cut = true;
+            found.cut = true;
             break;
         }
         // A folder that can't be read shows nothing; that is what the person who locked it wants.
-        let Ok(found) = found else { continue };
-        let Some(path) = relative(root, found.path()) else {
+        let Ok(entry) = entry else { continue };
+        let Some(path) = relative(root, entry.path()) else {
             continue;
         };
-        if found.depth() == 0 {
+        if !path.is_beneath(folder) {
             continue;
         }
-        let kind = found.file_type();
-        walked.entries.push(Entry {
+        reached = true;
+        if path == *folder {
+            continue;
+        }
+        let kind = entry.file_type();
+        found.entries.push(Entry {
             path,
             is_folder: kind.is_some_and(|kind| kind.is_dir()),
             is_file: kind.is_some_and(|kind| kind.is_file()),
         });
     }
-    walked
+    Way {
+        walked: found,
+        reached,
+    }
 }
 
 #[cfg(unix)]

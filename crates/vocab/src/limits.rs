@@ -218,3 +218,12 @@ pub const PATCH_STEPS_MAX: usize = 100_000_000;
 
 /// Bytes of one question, proposal, result or task that an agent writes for a person.
 pub const MESSAGE_BYTES_MAX: usize = 32 * 1024;
+
+/// How long a native tool that touches a few files may take.
+pub const TOOL_TIME_MS_MAX: u64 = 10_000;
+
+/// How long a native tool that looks through the workspace may take.
+pub const TOOL_SEARCH_TIME_MS_MAX: u64 = 60_000;
+
+/// Memory that a native tool may take.
+pub const TOOL_MEMORY_BYTES_MAX: u64 = 512 * 1024 * 1024;

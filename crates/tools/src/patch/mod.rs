@@ -12,7 +12,7 @@ mod names;
 mod unified;
 
 pub use apply::{Applied, apply};
-pub use blocks::read_blocks;
+pub use blocks::{is_blocks, read_blocks};
 
 use crate::fault::Fault;
 

@@ -1,7 +1,26 @@
 //! File names as diffs write them.
 
-/// The file named after `---` or `+++`; `Some(None)` for `/dev/null`.
-pub(super) fn file_name(text: &str) -> Option<Option<String>> {
+/// What stands after `---` or `+++`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Name {
+    /// `/dev/null`: there is no file on that side.
+    Nothing,
+    /// A file.
+    File(String),
+}
+
+impl Name {
+    /// The file, if there is one.
+    pub(super) fn file(self) -> Option<String> {
+        match self {
+            Self::Nothing => None,
+            Self::File(path) => Some(path),
+        }
+    }
+}
+
+/// The file named after `---` or `+++`.
+pub(super) fn file_name(text: &str) -> Option<Name> {
     let (name, dated) = match text.split_once('\t') {
         Some((name, _)) => (name, true),
         None => (text, false),
@@ -12,11 +31,11 @@ pub(super) fn file_name(text: &str) -> Option<Option<String>> {
     }
     let name = unquoted(name)?;
     if name == "/dev/null" {
-        return Some(None);
+        return Some(Name::Nothing);
     }
     let bare = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/"));
     let file = bare.unwrap_or(&name);
-    (!file.is_empty()).then(|| Some(file.to_owned()))
+    (!file.is_empty()).then(|| Name::File(file.to_owned()))
 }
 
 /// The two names of `a/x b/x`, which can be told apart without doubt only if they are the same.

@@ -2,7 +2,7 @@
 
 use tagout_vocab::limits::{PATCH_FILES_MAX, PATCH_HUNKS_MAX};
 
-use super::names::{file_name, git_name, unquoted};
+use super::names::{Name, file_name, git_name, unquoted};
 use super::{FileChange, FinalBreak, Hunk, Op, Spot, unclear};
 use crate::fault::Fault;
 
@@ -21,8 +21,8 @@ struct Section {
     by_git: bool,
     /// The name in git's header, where both are the same.
     git: Option<String>,
-    old: Option<Option<String>>,
-    new: Option<Option<String>>,
+    old: Option<Name>,
+    new: Option<Name>,
     rename: (Option<String>, Option<String>),
     copy: (Option<String>, Option<String>),
     is_new: bool,
@@ -277,7 +277,7 @@ impl Section {
         } = self;
         // What the pair of names says, and git's header where there is no pair.
         let (old, new) = match (self.old, self.new) {
-            (Some(old), Some(new)) => (old, new),
+            (Some(old), Some(new)) => (old.file(), new.file()),
             (None, None) => (git.clone(), git),
             _ => return None,
         };

@@ -115,8 +115,8 @@ impl Text {
 
     /// How the lines end: `None` when the file has no line end at all.
     pub fn endings(&self) -> Option<&'static str> {
-        let crlf = self.breaks.iter().any(|ending| *ending == Break::CrLf);
-        let lf = self.breaks.iter().any(|ending| *ending == Break::Lf);
+        let crlf = self.breaks.contains(&Break::CrLf);
+        let lf = self.breaks.contains(&Break::Lf);
         match (lf, crlf) {
             (false, false) => None,
             (true, false) => Some("lf"),
