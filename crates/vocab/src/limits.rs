@@ -87,6 +87,40 @@ pub const COMMAND_MATCH_BYTES_MAX: usize = 64 * 1024;
 
 /// Entries of any one list in a policy file, rules aside.
 pub const POLICY_LIST_MAX: usize = 2_000;
+
+/// One event as a line of the ledger. A step that touched [`TARGETS_MAX`] paths fits.
+pub const LEDGER_EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Events in one durable append.
+pub const LEDGER_STEP_EVENTS_MAX: usize = 1_024;
+
+/// A segment is closed when the next step would make it larger than this.
+pub const LEDGER_SEGMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The append that leaves this many events without a seal writes one.
+pub const LEDGER_SEAL_EVENTS_MAX: u64 = 256;
+
+/// The append that comes this long after the last seal writes one.
+pub const LEDGER_SEAL_MS_MAX: i64 = 60_000;
+
+/// How long an append waits for other processes; the lock is held for microseconds.
+pub const LEDGER_LOCK_WAIT_MS_MAX: u64 = 10_000;
+
+/// How far back from its end a segment is looked at when it is opened.
+pub const LEDGER_TAIL_BYTES: usize = 64 * 1024;
+
+/// A proof, a checkpoint or a key file larger than this is not read.
+pub const LEDGER_PROOF_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Problems that one verification lists.
+pub const LEDGER_PROBLEMS_MAX: usize = 1_000;
+
+/// Events that one query returns.
+pub const LEDGER_QUERY_ROWS_MAX: usize = 100_000;
+
+/// A longer string in the redacted text of a call is cut; its length is noted.
+pub const TEXT_STRING_BYTES_MAX: usize = 16 * 1024;
+
 /// Symbolic links followed while one path is resolved: what the kernel itself allows.
 pub const SYMLINK_HOPS_MAX: usize = 40;
 
@@ -227,3 +261,30 @@ pub const TOOL_SEARCH_TIME_MS_MAX: u64 = 60_000;
 
 /// Memory that a native tool may take.
 pub const TOOL_MEMORY_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
+/// One record of the gate's own state.
+pub const RECORD_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// A session's log is written anew when it is longer than this.
+pub const SESSION_LOG_BYTES_MAX: u64 = 64 * 1024;
+
+/// How long a request waits for a person: a day, so that a night's question is there in the morning.
+pub const APPROVAL_PENDING_MS_MAX: i64 = 24 * 60 * 60 * 1000;
+
+/// How long a person's yes waits for its call to come again.
+pub const APPROVAL_GRANTED_MS_MAX: i64 = 60 * 60 * 1000;
+
+/// How long a session holds an intent without making a call for it.
+pub const LEASE_MS_MAX: i64 = 8 * 60 * 60 * 1000;
+
+/// How long a tool may run that declares no bound of its own.
+pub const TOOL_RUN_MS_MAX: u64 = 120_000;
+
+/// L9: how often an execution is tried again.
+pub const RETRIES_MAX: u32 = 3;
+
+/// The wait before the first retry; it doubles each time.
+pub const RETRY_BASE_MS: u64 = 100;
+
+/// Bytes of a file in which an edit's old text is looked for before it is admitted.
+pub const OLD_TEXT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;

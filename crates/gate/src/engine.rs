@@ -1,0 +1,227 @@
+//! The pipeline on one screen: admit, execute, settle.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tagout_ledger::{KeySource, Ledger};
+use tagout_policy::scope::CaseRule;
+use tagout_vocab::path::Roots;
+use tagout_vocab::{Call, CallId};
+use tagout_workspace::Workspace;
+
+use crate::admit::{self, Admitted, Considered, Way};
+use crate::clockwork::Clockwork;
+use crate::close;
+use crate::error::GateError;
+use crate::permit::Permit;
+use crate::receipt::{Admission, Outcome, Promise, Receipt, Report};
+use crate::recover::{self, Recovered};
+use crate::registry::Registry;
+use crate::retry;
+use crate::run::{self, Job};
+use crate::settle;
+use crate::site::Site;
+use crate::store::Running;
+use crate::trust::Shelf;
+
+/// What the engine and the threads of its tools share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) site: Site,
+    pub(crate) shelf: Shelf,
+    pub(crate) registry: Registry,
+    pub(crate) clockwork: Clockwork,
+    pub(crate) ledger: Ledger,
+    pub(crate) workspace: Workspace,
+    pub(crate) roots: Roots,
+    pub(crate) case: CaseRule,
+    running: Mutex<Option<Arc<Running>>>,
+}
+
+/// The gate of one workspace. It can be shared by threads.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+impl Engine {
+    /// Opens ledger, workspace and state, and recovers first. Whatever fails here fails closed:
+    /// there is no engine, so nothing runs.
+    pub fn open(
+        site: Site,
+        shelf: Shelf,
+        registry: Registry,
+        clockwork: Clockwork,
+    ) -> Result<(Self, Recovered), GateError> {
+        run::watch_panics();
+        let options = tagout_ledger::Options {
+            key: Some(KeySource::File(site.seal_key())),
+            ..tagout_ledger::Options::default()
+        };
+        let ledger = Ledger::open(&site.ledger(), options)?;
+        let workspace = tagout_workspace::Options::default();
+        let workspace = Workspace::open(&site.root, &site.state, workspace)?;
+        let extra = shelf.books.law.roots().into_iter();
+        let roots = Roots {
+            workspace: workspace.root().to_string_lossy().into_owned(),
+            extra: extra.map(|root| (root.name, root.path)).collect(),
+        };
+        let case = if workspace.ignores_case()? {
+            CaseRule::Insensitive
+        } else {
+            CaseRule::Sensitive
+        };
+        let inner = Inner {
+            site,
+            shelf,
+            registry,
+            clockwork,
+            ledger,
+            workspace,
+            roots,
+            case,
+            running: Mutex::new(None),
+        };
+        let recovered = recover::recover(&inner)?;
+        let inner = Arc::new(inner);
+        Ok((Self { inner }, recovered))
+    }
+
+    /// Judges a call that the agent's client will execute. The verdict is durable before it is
+    /// known; without a ledger, everything is denied.
+    pub fn admit(&self, call: &Call) -> Admission {
+        if let Some(known) = settle::seen_before(&self.inner, call) {
+            return Admission::Permit(Box::new(known));
+        }
+        match admit::consider(&self.inner, call, Way::Guard) {
+            Considered::Permitted(admitted) => Admission::Permit(Box::new(admitted.permit)),
+            Considered::Pending { approval, refusal } => Admission::Pending { approval, refusal },
+            Considered::Denied { refusal, .. } => Admission::Deny(refusal),
+        }
+    }
+
+    /// Judges a call and runs it: the whole line. Nothing of a call that fails stays behind.
+    pub fn execute(&self, call: &Call) -> Receipt {
+        let mut retries = 0;
+        loop {
+            let mut receipt = self.attempt(call);
+            receipt.retries = retries;
+            match retry::wait(&self.inner, call, &receipt) {
+                None => return receipt,
+                Some(wait) => self.inner.clockwork.pause(wait),
+            }
+            retries += 1;
+        }
+    }
+
+    fn attempt(&self, call: &Call) -> Receipt {
+        let admitted = match admit::consider(&self.inner, call, Way::Run) {
+            Considered::Permitted(admitted) => *admitted,
+            Considered::Pending { approval, refusal } => {
+                let mut receipt = close::refused(Outcome::Pending, refusal);
+                receipt.approval = Some(approval);
+                return receipt;
+            }
+            Considered::Denied { refusal, invalid } => {
+                let outcome = if invalid { Outcome::Failed } else { Outcome::Denied };
+                return close::refused(outcome, refusal);
+            }
+        };
+        self.perform(call, admitted)
+    }
+
+    fn perform(&self, call: &Call, admitted: Admitted) -> Receipt {
+        let Admitted {
+            permit,
+            arguments,
+            entry,
+            warnings,
+        } = admitted;
+        let inner = &self.inner;
+        let (execution, ticket, claim) = permit.begin();
+        let session = inner.site.store.session(&ticket.session);
+        let running = inner.running().and_then(|running| {
+            running.began(&ticket)?;
+            Ok(running)
+        });
+        let (session, entry, running) = match (session, entry, running) {
+            (Ok(session), Some(entry), Ok(running)) => (session.session, entry, running),
+            (Err(error), _, _) | (_, _, Err(error)) => {
+                return close::aborted(inner, (execution, &ticket), close::of_state(&error));
+            }
+            (Ok(_), None, Ok(_)) => {
+                return close::aborted(inner, (execution, &ticket), close::not_registered());
+            }
+        };
+        let started = inner.clockwork.now();
+        let ran = run::run(Job {
+            inner: Arc::clone(inner),
+            entry,
+            ticket: ticket.clone(),
+            arguments,
+            cwd: call.cwd.clone(),
+            session,
+            started,
+        });
+        let mut receipt = match ran {
+            Ok(ran) => close::completed(inner, (execution, &ticket), ran, started),
+            Err(failure) => close::aborted(inner, (execution, &ticket), failure),
+        };
+        running.ended(&ticket.execution);
+        drop(claim);
+        receipt.warnings.extend(warnings);
+        receipt
+    }
+
+    /// Takes note of how a client's execution ended. It never rolls back: a person's edits may lie
+    /// between; what changed is recorded and can be undone.
+    pub fn settle(&self, permit: Permit, report: &Report) -> Receipt {
+        let (execution, ticket, _claim) = permit.begin();
+        let mut receipt = settle::settled(&self.inner, (execution, &ticket), report);
+        receipt.promise = Promise::Guard;
+        receipt
+    }
+
+    /// Gets a permit back in a later process. The ledger is asked again; the state's word alone
+    /// permits nothing.
+    pub fn resume(&self, execution: &CallId) -> Result<Permit, GateError> {
+        settle::resume(&self.inner, execution)
+    }
+
+    /// Where the workspace and its state lie.
+    pub fn site(&self) -> &Site {
+        &self.inner.site
+    }
+
+    /// What calls are judged by.
+    pub fn shelf(&self) -> &Shelf {
+        &self.inner.shelf
+    }
+
+    /// The tools that it can run.
+    pub fn registry(&self) -> &Registry {
+        &self.inner.registry
+    }
+
+    /// The workspace, for looking.
+    pub fn workspace(&self) -> &Workspace {
+        &self.inner.workspace
+    }
+
+    /// The ledger.
+    pub fn ledger(&self) -> &Ledger {
+        &self.inner.ledger
+    }
+}
+
+impl Inner {
+    /// The log of what this process is at, begun with its first execution.
+    fn running(&self) -> Result<Arc<Running>, GateError> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = running.as_ref() {
+            return Ok(Arc::clone(running));
+        }
+        let begun = Arc::new(self.site.store.begin_running(&self.clockwork.id("run"))?);
+        *running = Some(Arc::clone(&begun));
+        Ok(begun)
+    }
+}

@@ -1,0 +1,169 @@
+//! What can go wrong outside of one call: opening, the stores, the verbs of people.
+
+use std::io;
+use std::path::PathBuf;
+
+use tagout_policy::capability::grants::IssueError;
+use tagout_policy::problem::Problem;
+use tagout_vocab::Code;
+use thiserror::Error;
+
+/// Everything that this crate's functions can fail with, calls aside: those end in a receipt.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// The workspace names a state that is gone.
+    #[error(
+        "the state `{id}` of this workspace is gone from `{path}`; restore it, or a person starts \
+         anew with `tagout epoch new`"
+    )]
+    StateLost {
+        /// The workspace's id.
+        id: String,
+        /// Where the state should be.
+        path: PathBuf,
+    },
+    /// The workspace was never set up.
+    #[error("`{path}` is not set up; a person runs `tagout init` there")]
+    NotSetUp {
+        /// The workspace.
+        path: PathBuf,
+    },
+    /// There is a state already.
+    #[error("this workspace already has a state: {path}")]
+    AlreadySetUp {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The ledger can't be used.
+    #[error("the ledger can't be used: {source}")]
+    Ledger {
+        /// Why.
+        #[from]
+        source: tagout_ledger::LedgerError,
+    },
+    /// The workspace or its state can't be used.
+    #[error("the workspace can't be used: {source}")]
+    Workspace {
+        /// Why.
+        #[from]
+        source: tagout_workspace::Error,
+    },
+    /// A folder of the state can't be read or locked.
+    #[error("cannot {doing} `{path}`: {source}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another process has held a lock for too long.
+    #[error("`{path}` was locked by another process for {waited_ms} ms; try again")]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+        /// How long this process waited.
+        waited_ms: u64,
+    },
+    /// A file of the state is not what this program writes.
+    #[error("the state file `{path}` is damaged; restore it, or remove it if it can be missed")]
+    Damaged {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A key of the state is not a key.
+    #[error("the key file `{path}` is damaged; restore it, or remove it to get a new key")]
+    Key {
+        /// Which.
+        path: PathBuf,
+    },
+    /// No such thing.
+    #[error("there is no {what} `{id}`")]
+    Unknown {
+        /// Of what.
+        what: &'static str,
+        /// The id that was asked for.
+        id: String,
+    },
+    /// It was answered before.
+    #[error("the {what} `{id}` was already answered")]
+    Answered {
+        /// Of what.
+        what: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// It is too late to answer.
+    #[error("the {what} `{id}` has expired; the call has to come again")]
+    Expired {
+        /// Of what.
+        what: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// Files that can't be accepted because they can't be understood.
+    #[error("the files can't be accepted: {}", .problems.first().map_or_else(String::new, ToString::to_string))]
+    Unreadable {
+        /// What is wrong.
+        problems: Vec<Problem>,
+    },
+    /// The grant can't be given.
+    #[error("the grant can't be given: {source}")]
+    Grant {
+        /// Why.
+        #[from]
+        source: IssueError,
+    },
+    /// A permit that can't be resumed.
+    #[error("the permit `{id}` can't be resumed: {why}")]
+    NoPermit {
+        /// The execution.
+        id: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// A text that is no id.
+    #[error("`{text}` is no id: {source}")]
+    Id {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        source: tagout_vocab::ids::IdError,
+    },
+}
+
+impl GateError {
+    /// The code under which a door refuses every call while this stands.
+    pub fn code(&self) -> Code {
+        use tagout_ledger::LedgerError as L;
+        use tagout_workspace::Error as W;
+        match self {
+            Self::StateLost { .. } => Code::StateLost,
+            Self::NotSetUp { .. } => Code::NotTrusted,
+            Self::Ledger {
+                source: L::MissingFolder { .. },
+            }
+            | Self::Workspace {
+                source: W::StateMissing { .. },
+            } => Code::StateLost,
+            Self::Unreadable { .. } => Code::PolicyInvalid,
+            Self::AlreadySetUp { .. }
+            | Self::Ledger { .. }
+            | Self::Workspace { .. }
+            | Self::Io { .. }
+            | Self::Locked { .. }
+            | Self::Damaged { .. }
+            | Self::Key { .. }
+            | Self::Unknown { .. }
+            | Self::Answered { .. }
+            | Self::Expired { .. }
+            | Self::Grant { .. }
+            | Self::NoPermit { .. }
+            | Self::Id { .. } => Code::LedgerUnavailable,
+        }
+    }
+}

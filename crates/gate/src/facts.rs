@@ -1,0 +1,203 @@
+//! What the judge is told about the world, gathered for the effects of one call.
+
+use std::collections::BTreeMap;
+
+use tagout_policy::judge::{Case, Facts, FileFact, Files, Isolation, Usage};
+use tagout_vocab::{Call, Effect, Place, Role, Session, Target, Timestamp, WorkspacePath};
+use tagout_workspace::{Error as W, Follow, Freshness, RelPath, Resolved, ResolvedKind};
+
+use crate::engine::Inner;
+use crate::error::GateError;
+use crate::old_text;
+use crate::store::SessionRecord;
+
+/// Facts and what was found on the way to them.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    pub(crate) facts: Facts,
+    /// The paths that the call changes, links followed.
+    pub(crate) mutated: Vec<WorkspacePath>,
+    /// The files that the call reads, links followed.
+    pub(crate) reads: Vec<WorkspacePath>,
+}
+
+fn bare(inner: &Inner, now: Timestamp) -> Facts {
+    Facts {
+        now,
+        case: inner.case,
+        isolation: Isolation::Unavailable,
+        standing: inner.shelf.standing,
+        broken: inner.shelf.broken.clone(),
+        files: Files::Known(BTreeMap::new()),
+        ..Facts::for_explanation(now, inner.roots.clone())
+    }
+}
+
+/// Gathers everything for one call in one session.
+pub(crate) fn gather(
+    inner: &Inner,
+    call: &Call,
+    record: &SessionRecord,
+    now: Timestamp,
+) -> Result<Gathered, GateError> {
+    let session = &record.session;
+    let mut facts = bare(inner, now);
+    facts.grants = inner.site.store.grants()?;
+    let prepared = bare(inner, now);
+    let case = Case::new(call, session, &inner.shelf.books, &prepared);
+    let mut known = BTreeMap::new();
+    let (mut mutated, mut reads) = (Vec::new(), Vec::new());
+    for effect in &case.effects {
+        for target in effect.targets() {
+            let follow = follow(effect, target);
+            let Some(found) = resolved(inner, target, follow, &mut facts.resolved)? else {
+                continue;
+            };
+            if effect.mutated().contains(&target) {
+                let fact = file_fact(inner, (&case, session), &found)?;
+                if let (Some(fact), Place::Inside { path }) = (fact, &target.place) {
+                    known.insert(path.clone(), fact.clone());
+                    known.insert(found.path.clone(), fact);
+                }
+                mutated.push(found.path);
+            } else if found.kind == ResolvedKind::File {
+                reads.push(found.path);
+            }
+        }
+    }
+    mutated.sort();
+    mutated.dedup();
+    facts.files = Files::Known(known);
+    usage(inner, (&case, record), &mut facts)?;
+    Ok(Gathered {
+        facts,
+        mutated,
+        reads,
+    })
+}
+
+/// What is deleted or moved away is the name itself; everything else is what the name leads to.
+fn follow(effect: &Effect, target: &Target) -> Follow {
+    match effect {
+        Effect::Delete(_) => Follow::Parents,
+        Effect::Move { from, .. } if from == target => Follow::Parents,
+        Effect::Read(_)
+        | Effect::Write(_)
+        | Effect::Move { .. }
+        | Effect::Run { .. }
+        | Effect::Reach { .. }
+        | Effect::Remote { .. }
+        | Effect::Delegate
+        | Effect::Desktop
+        | Effect::Unknown { .. } => Follow::Whole,
+    }
+}
+
+/// Where a target really leads. What can't be followed lies outside, which refuses a change.
+fn resolved(
+    inner: &Inner,
+    target: &Target,
+    follow: Follow,
+    known: &mut BTreeMap<String, Place>,
+) -> Result<Option<Resolved>, GateError> {
+    let Place::Inside { path } = &target.place else {
+        return Ok(None);
+    };
+    let outside = || Place::Outside {
+        path: target.raw.clone(),
+    };
+    match inner.workspace.resolve(path, follow) {
+        Ok(found) => {
+            let path = found.path.clone();
+            known.insert(target.raw.clone(), Place::Inside { path });
+            Ok(Some(found))
+        }
+        Err(
+            W::Outside { .. }
+            | W::Loop { .. }
+            | W::NotUtf8 { .. }
+            | W::WrongKind { .. }
+            | W::BadPath { .. }
+            | W::TooLong { .. }
+            | W::Forbidden { .. },
+        ) => {
+            known.insert(target.raw.clone(), outside());
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// H13: what the session knows of a file that it wants to change.
+fn file_fact(
+    inner: &Inner,
+    (case, session): (&Case<'_>, &Session),
+    found: &Resolved,
+) -> Result<Option<FileFact>, GateError> {
+    let unseen = |once| FileFact::NeverSeen {
+        old_text_matches_once: once,
+    };
+    Ok(match found.kind {
+        ResolvedKind::Missing => Some(FileFact::Absent),
+        ResolvedKind::Symlink => Some(FileFact::Fresh),
+        ResolvedKind::Folder => Some(unseen(false)),
+        ResolvedKind::Special => None,
+        ResolvedKind::File => {
+            let path = RelPath::from(&found.path);
+            Some(match inner.workspace.seen(&session.id)?.check(&path)? {
+                Freshness::Fresh => FileFact::Fresh,
+                Freshness::NeverSeen => unseen(old_text::matches_once(inner, case, &found.path)),
+                Freshness::Changed {
+                    expected,
+                    actual,
+                    difference,
+                } => FileFact::Changed {
+                    difference: changed(
+                        expected.map(|digest| digest.to_string()),
+                        actual.map(|digest| digest.to_string()),
+                        difference,
+                    ),
+                },
+            })
+        }
+    })
+}
+
+fn changed(expected: Option<String>, actual: Option<String>, lines: Option<String>) -> String {
+    let shown = |digest: Option<String>| digest.unwrap_or_else(|| "no file".to_owned());
+    let lines = lines.map(|lines| format!("\n{lines}")).unwrap_or_default();
+    format!("Expected {}, found {}.{lines}", shown(expected), shown(actual))
+}
+
+/// H17: what was used up, and who holds the intent.
+fn usage(
+    inner: &Inner,
+    (case, record): (&Case<'_>, &SessionRecord),
+    facts: &mut Facts,
+) -> Result<(), GateError> {
+    let selecting = case.tool().and_then(|tool| tool.role) == Some(Role::SelectIntent);
+    let named = case.arguments().get("intent_id").and_then(|id| id.as_str());
+    let named = named.and_then(|id| tagout_vocab::IntentId::new(id).ok());
+    let intent = if selecting {
+        named
+    } else {
+        record.session.active_intent().cloned()
+    };
+    facts.usage = Usage {
+        repeats: record.repeats_of(&crate::admit::call_digest(case)),
+        ..Usage::default()
+    };
+    let Some(intent) = intent else {
+        return Ok(());
+    };
+    let used = inner.site.store.intent_use(&intent)?;
+    facts.usage.calls = used.calls;
+    facts.usage.time_ms = used.time_ms;
+    let ancestors = inner.site.store.ancestors(&record.session)?;
+    // What an ancestor holds, its child works under.
+    facts.leased_to = used
+        .holder(facts.now)
+        .filter(|holder| !ancestors.iter().any(|one| one.id == **holder))
+        .cloned();
+    Ok(())
+}

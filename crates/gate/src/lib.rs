@@ -1,0 +1,48 @@
+//! The gate: from a call to a permit, from a permit to a receipt, and nothing around it.
+//!
+//! [`Engine`] has three verbs: `admit`, `execute`, `settle`. What people do at their terminals,
+//! and what clients tell about conversations, are small methods beside them. Time and chance are
+//! handed in; files are read and written by the workspace and the ledger alone.
+
+mod admit;
+mod clockwork;
+mod close;
+mod context;
+mod engine;
+mod error;
+mod facts;
+mod failure;
+pub mod lifecycle;
+mod observed;
+mod old_text;
+mod own;
+mod people;
+mod permit;
+mod receipt;
+mod record;
+mod recover;
+mod registry;
+mod requests;
+mod retry;
+mod run;
+mod settle;
+mod site;
+mod store;
+pub mod tool;
+mod trust;
+
+pub use clockwork::Clockwork;
+pub use engine::Engine;
+pub use error::GateError;
+pub use failure::FailureKind;
+pub use people::{GrantDraft, GrantStatus};
+pub use permit::Permit;
+pub use receipt::{Admission, Outcome, Promise, Receipt, Report, Reported};
+pub use recover::Recovered;
+pub use registry::{RegisterError, Registry, compile, violations};
+pub use site::{ID_FILE, Places, Site};
+pub use store::{Answer, ApprovalRequest, Proposal, ProposalState, Question, SessionRecord};
+pub use tool::{Context, Deprecation, Request, Tool, ToolError};
+pub use trust::{Accepted, Shelf, Sources, Text};
+
+pub(crate) use store::OWNER;

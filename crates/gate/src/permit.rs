@@ -1,0 +1,101 @@
+//! The proof that a call was allowed and that this is durable.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tagout_ledger::Durable;
+use tagout_vocab::{
+    Agent, CallId, Class, Digest, IntentId, Role, SessionId, Timestamp, WorkspacePath,
+};
+use tagout_workspace::Claim;
+
+use crate::lifecycle::{Authorized, Executing, Execution};
+
+/// What is kept of an admitted call until it is settled, also by a later process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    pub(crate) execution: CallId,
+    /// The number of the event that authorised it.
+    pub(crate) seq: u64,
+    pub(crate) tool: String,
+    pub(crate) version: String,
+    pub(crate) session: SessionId,
+    pub(crate) intent: Option<IntentId>,
+    pub(crate) agent: Agent,
+    pub(crate) class: Class,
+    pub(crate) input_hash: Digest,
+    pub(crate) capabilities: Vec<String>,
+    pub(crate) code: String,
+    pub(crate) rule: String,
+    pub(crate) approver: Option<String>,
+    pub(crate) admitted_at: Timestamp,
+    /// The paths that the call may change, links followed.
+    pub(crate) mutated: Vec<WorkspacePath>,
+    /// The files that the call reads, links followed.
+    pub(crate) reads: Vec<WorkspacePath>,
+    /// What the arguments say the files will hold; a path that is missing here can't be predicted.
+    pub(crate) predicted: BTreeMap<WorkspacePath, Option<Digest>>,
+    /// The intent that the call selects, if that is what it is for.
+    pub(crate) selects: Option<IntentId>,
+    /// The part that the tool plays.
+    pub(crate) role: Option<Role>,
+}
+
+/// Nothing runs without one. It is made from the token of a durable append and from nothing else;
+/// a later process gets it back by [`crate::Engine::resume`], which asks the ledger again.
+#[derive(Debug)]
+#[must_use = "a permit that is dropped leaves its call unsettled"]
+pub struct Permit {
+    execution: Execution<Authorized>,
+    ticket: Ticket,
+    claim: Option<Claim>,
+}
+
+impl Permit {
+    pub(crate) fn new(
+        execution: Execution<Authorized>,
+        durable: &Durable,
+        ticket: Ticket,
+    ) -> Option<Self> {
+        let covered = (durable.first_seq()..=durable.last_seq()).contains(&ticket.seq);
+        (covered && *execution.id() == ticket.execution).then_some(Self {
+            execution,
+            ticket,
+            claim: None,
+        })
+    }
+
+    pub(crate) fn holding(mut self, claim: Option<Claim>) -> Self {
+        self.claim = claim;
+        self
+    }
+
+    pub(crate) fn begin(self) -> (Execution<Executing>, Ticket, Option<Claim>) {
+        (self.execution.start(), self.ticket, self.claim)
+    }
+
+    /// The execution that it permits.
+    pub const fn execution(&self) -> &CallId {
+        self.execution.id()
+    }
+
+    /// The session that it was given to.
+    pub const fn session(&self) -> &SessionId {
+        &self.ticket.session
+    }
+
+    /// The intent that it was given for.
+    pub const fn intent(&self) -> Option<&IntentId> {
+        self.ticket.intent.as_ref()
+    }
+
+    /// The number of the ledger's event that it rests on.
+    pub const fn seq(&self) -> u64 {
+        self.ticket.seq
+    }
+
+    /// The paths that it lets the call change.
+    pub fn paths(&self) -> &[WorkspacePath] {
+        &self.ticket.mutated
+    }
+}

@@ -1,0 +1,135 @@
+//! From executions to events: the state in an event always comes from the type.
+
+use serde_json::{Value, json};
+use tagout_ledger::{
+    Commitment, Kind, NewEvent, PathChange, Stamp, Texts, ToolRef,
+};
+use tagout_vocab::{SessionId, Timestamp};
+
+use crate::clockwork::Clockwork;
+use crate::failure::Failure;
+use crate::lifecycle::{Cause, Execution, State};
+use crate::permit::Ticket;
+
+fn stamp(clockwork: &Clockwork, at: Timestamp) -> Stamp {
+    Stamp {
+        event_id: clockwork.id("ev"),
+        timestamp: at,
+    }
+}
+
+/// L10: the event of one transition.
+pub(crate) fn transition<S: State>(
+    clockwork: &Clockwork,
+    execution: &Execution<S>,
+    ticket: &Ticket,
+    at: Timestamp,
+) -> NewEvent {
+    let tool = ToolRef {
+        id: ticket.tool.clone(),
+        version: ticket.version.clone(),
+    };
+    let id = execution.id().to_string();
+    let stamp = stamp(clockwork, at);
+    let mut event = NewEvent::lifecycle(stamp, tool, id, S::STATE, ticket.input_hash);
+    event.session = Some(ticket.session.clone());
+    event.intent.clone_from(&ticket.intent);
+    event.agent.clone_from(&ticket.agent.name);
+    event.model.clone_from(&ticket.agent.model);
+    event
+}
+
+/// The same with what the judge said.
+pub(crate) fn judged(mut event: NewEvent, ticket: &Ticket) -> NewEvent {
+    event.capabilities.clone_from(&ticket.capabilities);
+    event.verdict_code = Some(ticket.code.clone());
+    event.rule = Some(ticket.rule.clone());
+    event.approver.clone_from(&ticket.approver);
+    event
+}
+
+/// An event of another kind, with what only it has to say.
+pub(crate) fn other(
+    (clockwork, at): (&Clockwork, Timestamp),
+    kind: Kind,
+    session: Option<&SessionId>,
+    data: Value,
+) -> NewEvent {
+    let mut event = NewEvent::new(stamp(clockwork, at), kind);
+    event.session = session.cloned();
+    event.data = Some(data);
+    event
+}
+
+/// What a finished run has to tell.
+#[derive(Debug)]
+pub(crate) struct Closing<'a> {
+    pub(crate) clockwork: &'a Clockwork,
+    pub(crate) ticket: &'a Ticket,
+    pub(crate) started: Timestamp,
+    pub(crate) ended: Timestamp,
+}
+
+impl Closing<'_> {
+    fn duration(&self) -> u64 {
+        let spent = self.ended.as_millis().saturating_sub(self.started.as_millis());
+        u64::try_from(spent).unwrap_or_default()
+    }
+
+    /// EXECUTING and COMPLETED.
+    pub(crate) fn completed(
+        &self,
+        execution: Execution<crate::lifecycle::Executing>,
+        output: Option<&Value>,
+        paths: Vec<PathChange>,
+    ) -> Vec<NewEvent> {
+        let began = transition(self.clockwork, &execution, self.ticket, self.started);
+        let completed = execution.complete();
+        let mut event = transition(self.clockwork, &completed, self.ticket, self.ended);
+        event.capabilities.clone_from(&self.ticket.capabilities);
+        event.duration = Some(self.duration());
+        event.paths = paths;
+        if let Some(output) = output {
+            let salt = self.clockwork.random();
+            let bytes = output.to_string();
+            event.output_hash = Some(Commitment::new(salt, bytes.as_bytes()).digest);
+            event.texts = Some(Texts {
+                salt,
+                input: None,
+                output: Some(output.clone()),
+            });
+        }
+        vec![began, event]
+    }
+
+    /// EXECUTING, ABORTED and ROLLED_BACK; the last two never come apart.
+    pub(crate) fn aborted(
+        &self,
+        execution: Execution<crate::lifecycle::Executing>,
+        failure: &Failure,
+    ) -> Vec<NewEvent> {
+        let began = transition(self.clockwork, &execution, self.ticket, self.started);
+        let aborted = execution.abort();
+        let mut ended = transition(self.clockwork, &aborted, self.ticket, self.ended);
+        ended.duration = Some(self.duration());
+        ended.error = Some(failure.details());
+        ended.verdict_code = Some(failure.code.as_str().to_owned());
+        ended.data = Some(json!({ "cause": cause_word(failure.cause) }));
+        let undone = aborted.roll_back();
+        let mut undone = transition(self.clockwork, &undone, self.ticket, self.ended);
+        undone.data = Some(json!({ "notUndone": failure.left }));
+        vec![began, ended, undone]
+    }
+}
+
+/// A cause as it stands in the ledger.
+pub(crate) fn cause_word(cause: Cause) -> String {
+    let mut word = String::new();
+    for character in format!("{cause:?}").chars() {
+        if character.is_uppercase() && !word.is_empty() {
+            word.push('_');
+        }
+        word.extend(character.to_lowercase());
+    }
+    word
+}

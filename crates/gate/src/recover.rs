@@ -1,0 +1,125 @@
+//! What dead processes left behind: the ledger is brought to agree with the workspace.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tagout_ledger::{Kind, LifecycleState, NewEvent, Reader};
+use tagout_vocab::{CallId, Code};
+use tagout_workspace::Outcome;
+
+use crate::engine::Inner;
+use crate::error::GateError;
+use crate::failure::{Failure, FailureKind};
+use crate::lifecycle::{Cause, Executing, Execution};
+use crate::permit::Ticket;
+use crate::record::{self, Closing};
+
+/// What a journal record carries for the ledger.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Sealed {
+    /// The number of the event that authorised the call: nothing about its end comes before it.
+    pub(crate) admitted: u64,
+    pub(crate) ticket: Ticket,
+    pub(crate) events: Vec<NewEvent>,
+}
+
+/// What recovery did, for whoever opened the engine.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Recovered {
+    /// Executions whose change is in the workspace and that the ledger now knows to be completed.
+    pub completed: Vec<CallId>,
+    /// Executions of which nothing is left.
+    pub rolled_back: Vec<CallId>,
+    /// Places where someone else's work was found and left alone.
+    pub conflicts: Vec<String>,
+}
+
+/// Whether the ledger knows how an execution ended.
+fn has_ended(inner: &Inner, execution: &CallId, from: u64) -> Result<bool, GateError> {
+    let reader = Reader::open(inner.ledger.dir())?;
+    for event in reader.events_from(from)? {
+        let body = event?.body;
+        let ended = body.state.is_some_and(|state| {
+            matches!(
+                state,
+                LifecycleState::Completed | LifecycleState::RolledBack
+            )
+        });
+        if ended && body.execution_id.as_deref() == Some(execution.as_str()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn aborted(inner: &Inner, ticket: &Ticket, why: &str) -> Vec<NewEvent> {
+    let now = inner.clockwork.now();
+    let closing = Closing {
+        clockwork: &inner.clockwork,
+        ticket,
+        started: ticket.admitted_at,
+        ended: now,
+    };
+    let (kind, cause) = (FailureKind::State, Cause::ProcessEnded);
+    let failure = Failure::new(kind, cause, Code::ExecutionFailed, why.to_owned());
+    let execution = Execution::<Executing>::orphaned(ticket.execution.clone());
+    closing.aborted(execution, &failure)
+}
+
+/// Brings workspace and ledger to agree. Cheap when nothing was left.
+pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
+    let found = inner.workspace.recover()?;
+    let mut recovered = Recovered::default();
+    let mut confirmed = Vec::new();
+    for settled in &found.settled {
+        // A record without closing events is an undo, which its own execution already told of.
+        if let Ok(sealed) = serde_json::from_slice::<Sealed>(&settled.closing)
+            && !has_ended(inner, &settled.execution, sealed.admitted)?
+        {
+            match settled.outcome {
+                Outcome::Committed => {
+                    drop(inner.ledger.append(&sealed.events)?);
+                    recovered.completed.push(settled.execution.clone());
+                }
+                Outcome::Aborted => {
+                    let events = aborted(inner, &sealed.ticket, "its process ended before it did");
+                    drop(inner.ledger.append(&events)?);
+                    recovered.rolled_back.push(settled.execution.clone());
+                }
+            }
+        }
+        confirmed.push(settled.execution.clone());
+    }
+    if !confirmed.is_empty() {
+        inner.workspace.confirm(&confirmed)?;
+    }
+    orphans(inner, &mut recovered)?;
+    recovered.conflicts = found.conflicts.iter().map(ToString::to_string).collect();
+    if recovered != Recovered::default() {
+        let data = json!({
+            "completed": recovered.completed,
+            "rolledBack": recovered.rolled_back,
+            "conflicts": recovered.conflicts,
+        });
+        let now = inner.clockwork.now();
+        let event = record::other((&inner.clockwork, now), Kind::Recovery, None, data);
+        drop(inner.ledger.append(&[event])?);
+    }
+    if found.checkpoint_due {
+        inner.workspace.checkpoint(|| Ok(()))?;
+    }
+    Ok(recovered)
+}
+
+/// Calls that were running in a process that is gone and whose change was never committed.
+fn orphans(inner: &Inner, recovered: &mut Recovered) -> Result<(), GateError> {
+    inner.site.store.orphans(|tickets| {
+        for ticket in tickets {
+            if !has_ended(inner, &ticket.execution, ticket.seq)? {
+                let events = aborted(inner, &ticket, "its process ended before it did");
+                drop(inner.ledger.append(&events)?);
+                recovered.rolled_back.push(ticket.execution.clone());
+            }
+        }
+        Ok(())
+    })
+}

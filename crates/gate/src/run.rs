@@ -1,0 +1,262 @@
+//! Running a tool inside a transaction, on a thread of its own, with nothing getting out but a
+//! result.
+
+use std::backtrace::Backtrace;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Once, mpsc};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tagout_ledger::PathChange;
+use tagout_vocab::limits::TOOL_RUN_MS_MAX;
+use tagout_vocab::{Class, Code, Digest, Session, Timestamp, WorkspacePath};
+use tagout_workspace::{Committed, RelPath, Transaction};
+
+use crate::context::{Context, Left, Surroundings};
+use crate::engine::Inner;
+use crate::failure::{Failure, FailureKind};
+use crate::lifecycle::{Cause, Executing, Execution};
+use crate::permit::Ticket;
+use crate::record::Closing;
+use crate::recover::Sealed;
+use crate::registry::Entry;
+use crate::requests;
+use crate::tool::{Request, ToolError};
+
+/// Everything that a run needs, owned, because the thread may outlive the call.
+pub(crate) struct Job {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) ticket: Ticket,
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) cwd: String,
+    pub(crate) session: Session,
+    pub(crate) started: Timestamp,
+}
+
+/// What a run came to, before it is told to the ledger.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) output: Value,
+    /// Files that the session has now seen, with what they held before the tool looked.
+    pub(crate) seen: Vec<(WorkspacePath, Option<Digest>)>,
+    pub(crate) requests: Vec<(String, Request)>,
+    pub(crate) committed: Option<Committed>,
+}
+
+/// Whose turn it is. Once one side has left `RUNNING`, the other side knows.
+const RUNNING: u8 = 0;
+const FINISHING: u8 = 1;
+const ABANDONED: u8 = 2;
+
+thread_local! {
+    static TRACE: RefCell<Option<String>> = const { RefCell::new(None) };
+    static INSIDE: RefCell<bool> = const { RefCell::new(false) };
+}
+
+/// Keeps the backtrace of a panic inside a tool; every other panic goes where it went before.
+pub(crate) fn watch_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if INSIDE.with(|inside| *inside.borrow()) {
+                let trace = Backtrace::force_capture().to_string();
+                let place = info.location().map(ToString::to_string);
+                let place = place.unwrap_or_default();
+                TRACE.with(|kept| *kept.borrow_mut() = Some(format!("at {place}\n{trace}")));
+            } else {
+                before(info);
+            }
+        }));
+    });
+}
+
+/// Runs a job within its time. A tool that does not come back is left behind: its transaction can
+/// never be committed any more.
+pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
+    let limits = job.entry.tool.declaration().resource_limits;
+    let limit = limits.max_execution_time_ms.unwrap_or(TOOL_RUN_MS_MAX);
+    let limit = limit.min(TOOL_RUN_MS_MAX);
+    let stage = Arc::new(AtomicU8::new(RUNNING));
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let theirs = Arc::clone(&stage);
+    let spawned = std::thread::Builder::new().name("tool".to_owned()).spawn(move || {
+        let ran = work(&job, &theirs);
+        // Nobody waits any more when the time is over.
+        drop(sender.send(ran));
+    });
+    if let Err(error) = spawned {
+        let message = format!("no thread can be started: {error}");
+        let (kind, code) = (FailureKind::Resource, Code::ExecutionFailed);
+        return Err(Failure::new(kind, Cause::ExecutionError, code, message));
+    }
+    let lost = || {
+        let message = "the tool's thread ended without a result".to_owned();
+        let (kind, code) = (FailureKind::State, Code::Internal);
+        Failure::new(kind, Cause::ExecutionError, code, message)
+    };
+    match receiver.recv_timeout(Duration::from_millis(limit)) {
+        Ok(ran) => ran,
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(lost()),
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            let left = stage.compare_exchange(
+                RUNNING,
+                ABANDONED,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
+            if left.is_err() {
+                // It is committing, which takes a bounded time and must be waited for.
+                return receiver.recv().unwrap_or_else(|_| Err(lost()));
+            }
+            Err(timed_out(limit))
+        }
+    }
+}
+
+fn timed_out(limit: u64) -> Failure {
+    let message = format!("the tool took longer than {limit} ms");
+    Failure::new(FailureKind::Timeout, Cause::TimedOut, Code::Timeout, message)
+}
+
+fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
+    let workspace = &job.inner.workspace;
+    let of = |error: tagout_workspace::Error| Failure::of_workspace(&error);
+    let transaction = workspace.begin(&job.ticket.execution).map_err(of)?;
+    let before = digests(job, job.ticket.reads.iter());
+    let around = Surroundings {
+        session: &job.session,
+        books: &job.inner.shelf.books,
+        roots: &job.inner.roots,
+        cwd: &job.cwd,
+        store: &job.inner.site.store,
+        clockwork: &job.inner.clockwork,
+        now: job.started,
+    };
+    let mut context = Context::new(around, workspace, transaction);
+    let output = guarded(job, &mut context)?;
+    let violations = job.entry.output_violations(&output);
+    if !violations.is_empty() {
+        let message = format!("the tool returned what it does not declare: {}", violations.join("; "));
+        let (kind, code) = (FailureKind::Validation, Code::OutputInvalid);
+        return Err(Failure::new(kind, Cause::BadOutput, code, message));
+    }
+    let turn = stage.compare_exchange(RUNNING, FINISHING, Ordering::AcqRel, Ordering::Acquire);
+    if turn.is_err() {
+        return Err(timed_out(0));
+    }
+    let left = context.leave();
+    left.requests
+        .iter()
+        .try_for_each(|(_, request)| requests::permitted(&job.ticket, request))?;
+    let known = |path: &WorkspacePath| before.iter().find(|(one, _)| one == path);
+    let seen = left
+        .seen
+        .iter()
+        .map(|path| (path.clone(), known(path).and_then(|(_, digest)| *digest)))
+        .collect();
+    let requests = left.requests.clone();
+    let committed = commit(job, left, &output)?;
+    Ok(Ran {
+        output,
+        seen,
+        requests,
+        committed,
+    })
+}
+
+/// L5: the tool's result, its error, or its panic; nothing unwinds further.
+fn guarded(job: &Job, context: &mut Context<'_, '_>) -> Result<Value, Failure> {
+    INSIDE.with(|inside| *inside.borrow_mut() = true);
+    let ran = catch_unwind(AssertUnwindSafe(|| job.entry.tool.run(&job.arguments, context)));
+    INSIDE.with(|inside| *inside.borrow_mut() = false);
+    match ran {
+        Ok(Ok(output)) => Ok(output),
+        Ok(Err(error)) => Err(told(error)),
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            let text = text.unwrap_or_else(|| "no message".to_owned());
+            let message = format!("the tool panicked: {text}");
+            let trace = TRACE.with(|kept| kept.borrow_mut().take()).unwrap_or_default();
+            let (kind, code) = (FailureKind::Execution, Code::ExecutionFailed);
+            let failure = Failure::new(kind, Cause::ExecutionError, code, message);
+            Err(failure.with_backtrace(&trace))
+        }
+    }
+}
+
+fn told(error: ToolError) -> Failure {
+    Failure::of_tool(error).with_backtrace(&Backtrace::force_capture().to_string())
+}
+
+fn digests<'p>(
+    job: &Job,
+    paths: impl Iterator<Item = &'p WorkspacePath>,
+) -> Vec<(WorkspacePath, Option<Digest>)> {
+    let digest = |path: &WorkspacePath| job.inner.workspace.digest(&RelPath::from(path));
+    paths
+        .map(|path| (path.clone(), digest(path).ok().flatten()))
+        .collect()
+}
+
+/// What the transaction will make of the declared paths, for the journal's record.
+fn declared_changes(job: &Job, transaction: &mut Transaction<'_>) -> Result<Vec<PathChange>, Failure> {
+    let limits = job.entry.tool.declaration().resource_limits;
+    let mut changes = Vec::new();
+    for (path, before) in digests(job, job.ticket.mutated.iter()) {
+        let after = match transaction.read(&RelPath::from(&path)) {
+            Ok(bytes) => {
+                let size = bytes.len() as u64;
+                if let Some(max) = limits.max_file_size_bytes.filter(|max| size > *max) {
+                    let path = path.to_string();
+                    return Err(Failure::of_tool(ToolError::TooLarge { path, size, max }));
+                }
+                Some(Digest::of(&bytes))
+            }
+            Err(_) => None,
+        };
+        if before != after {
+            let path = path.to_string();
+            changes.push(PathChange {
+                path,
+                before,
+                after,
+            });
+        }
+    }
+    Ok(changes)
+}
+
+/// Commits what a destructive call staged. What a SAFE call staged is never applied.
+fn commit(job: &Job, left: Left<'_>, output: &Value) -> Result<Option<Committed>, Failure> {
+    let mut transaction = left.transaction;
+    if job.ticket.class == Class::Safe {
+        transaction.rollback();
+        return Ok(None);
+    }
+    let changes = declared_changes(job, &mut transaction)?;
+    let now = job.inner.clockwork.now();
+    let closing = Closing {
+        clockwork: &job.inner.clockwork,
+        ticket: &job.ticket,
+        started: job.started,
+        ended: now,
+    };
+    let execution = Execution::<Executing>::orphaned(job.ticket.execution.clone());
+    let sealed = Sealed {
+        admitted: job.ticket.seq,
+        ticket: job.ticket.clone(),
+        events: closing.completed(execution, Some(output), changes),
+    };
+    let bytes = serde_json::to_vec(&sealed).map_err(|error| {
+        let (kind, code) = (FailureKind::State, Code::Internal);
+        Failure::new(kind, Cause::ExecutionError, code, error.to_string())
+    })?;
+    let committed = transaction.commit(now, &bytes);
+    let committed = committed.map_err(|error| Failure::of_workspace(&error))?;
+    crate::observed::judge_again(job, committed).map(Some)
+}

@@ -1,0 +1,117 @@
+//! What each intent has used up, and which session holds it (H17).
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tagout_vocab::limits::LEASE_MS_MAX;
+use tagout_vocab::{IntentId, SessionId, Timestamp};
+
+use super::Store;
+use crate::error::GateError;
+
+/// The session that holds an intent.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Lease {
+    pub(crate) session: SessionId,
+    pub(crate) until: Timestamp,
+}
+
+/// What is kept of an intent besides its declaration.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub(crate) struct IntentUse {
+    pub(crate) calls: u64,
+    pub(crate) time_ms: u64,
+    pub(crate) lease: Option<Lease>,
+}
+
+impl IntentUse {
+    /// Who holds it now.
+    pub(crate) fn holder(&self, now: Timestamp) -> Option<&SessionId> {
+        let lease = self.lease.as_ref().filter(|lease| now < lease.until);
+        lease.map(|lease| &lease.session)
+    }
+}
+
+const FOLDER: &str = "intents";
+
+impl Store {
+    fn intent_path(&self, id: &IntentId) -> PathBuf {
+        self.path(FOLDER, &Self::name_of(id.as_str()))
+    }
+
+    pub(crate) fn intent_use(&self, id: &IntentId) -> Result<IntentUse, GateError> {
+        Ok(self.read(&self.intent_path(id))?.unwrap_or_default())
+    }
+
+    fn change_intent(
+        &self,
+        id: &IntentId,
+        change: impl FnOnce(&mut IntentUse) -> bool,
+    ) -> Result<bool, GateError> {
+        let _locked = self.lock(Path::new(FOLDER))?;
+        let mut found = self.intent_use(id)?;
+        let done = change(&mut found);
+        if done {
+            self.write(&self.intent_path(id), &found)?;
+        }
+        Ok(done)
+    }
+
+    /// Gives an intent to a session, unless another one holds it.
+    pub(crate) fn lease(
+        &self,
+        id: &IntentId,
+        session: &SessionId,
+        now: Timestamp,
+    ) -> Result<bool, GateError> {
+        self.change_intent(id, |found| {
+            if found.holder(now).is_some_and(|holder| holder != session) {
+                return false;
+            }
+            let until = now.plus_millis(LEASE_MS_MAX);
+            found.lease = Some(Lease {
+                session: session.clone(),
+                until,
+            });
+            true
+        })
+    }
+
+    /// Lets an intent go; with a session, only if that one holds it.
+    pub(crate) fn release(
+        &self,
+        id: &IntentId,
+        session: Option<&SessionId>,
+    ) -> Result<bool, GateError> {
+        self.change_intent(id, |found| {
+            let held = found.lease.as_ref();
+            let fits = held.is_some_and(|lease| session.is_none_or(|one| *one == lease.session));
+            if fits {
+                found.lease = None;
+            }
+            fits
+        })
+    }
+
+    /// Counts a call for an intent, before it runs; its time follows when it has ended.
+    pub(crate) fn count_call(&self, id: &IntentId, now: Timestamp) -> Result<(), GateError> {
+        self.change_intent(id, |found| {
+            found.calls = found.calls.saturating_add(1);
+            if let Some(lease) = &mut found.lease {
+                lease.until = now.plus_millis(LEASE_MS_MAX);
+            }
+            true
+        })?;
+        Ok(())
+    }
+
+    pub(crate) fn count_time(&self, id: &IntentId, time_ms: u64) -> Result<(), GateError> {
+        if time_ms > 0 {
+            self.change_intent(id, |found| {
+                found.time_ms = found.time_ms.saturating_add(time_ms);
+                true
+            })?;
+        }
+        Ok(())
+    }
+}

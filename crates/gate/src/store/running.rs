@@ -1,0 +1,139 @@
+//! Which executions a living process is at: its log is locked as long as it lives.
+//!
+//! A log whose lock can be had belongs to a process that is gone; what it began and did not end was
+//! never committed, or its journal record says so.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+use tagout_vocab::CallId;
+use tagout_vocab::limits::RECORD_BYTES_MAX;
+use tagout_workspace::files;
+
+use super::Store;
+use crate::error::GateError;
+use crate::permit::Ticket;
+
+const FOLDER: &str = "running";
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Began(Box<Ticket>),
+    Ended(CallId),
+}
+
+/// The log of this process.
+#[derive(Debug)]
+pub(crate) struct Running {
+    path: PathBuf,
+    #[expect(dead_code, reason = "held for its lock, which says that this process lives")]
+    lock: File,
+    // Lines of one log must not be mixed by two threads.
+    turn: Mutex<()>,
+}
+
+impl Running {
+    fn add(&self, line: &Line) -> Result<(), GateError> {
+        let bytes = Store::bytes(&self.path, line)?;
+        let _turn = self.turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(files::append_lines(&self.path, &bytes)?)
+    }
+
+    pub(crate) fn began(&self, ticket: &Ticket) -> Result<(), GateError> {
+        self.add(&Line::Began(Box::new(ticket.clone())))
+    }
+
+    /// A line that is missing makes recovery ask the ledger, which knows the end.
+    pub(crate) fn ended(&self, execution: &CallId) {
+        drop(self.add(&Line::Ended(execution.clone())));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let open = unended(&self.path);
+        if open.is_ok_and(|open| open.is_empty()) {
+            drop(files::remove(&self.path));
+            drop(files::remove(&self.path.with_extension("alive")));
+        }
+    }
+}
+
+fn unended(path: &std::path::Path) -> Result<Vec<Ticket>, GateError> {
+    let bytes = files::read(path, RECORD_BYTES_MAX)?.unwrap_or_default();
+    let mut open: Vec<Ticket> = Vec::new();
+    for line in bytes.split(|byte| *byte == b'\n') {
+        match serde_json::from_slice::<Line>(line) {
+            Ok(Line::Began(ticket)) => open.push(*ticket),
+            Ok(Line::Ended(id)) => open.retain(|ticket| ticket.execution != id),
+            Err(_) => {}
+        }
+    }
+    Ok(open)
+}
+
+impl Store {
+    /// Begins the log of this process.
+    pub(crate) fn begin_running(&self, name: &str) -> Result<Running, GateError> {
+        let path = self.path(FOLDER, name);
+        files::write_atomic(&path, b"", Some(0o600))?;
+        let failed = |source| GateError::Io {
+            doing: "lock",
+            path: path.clone(),
+            source,
+        };
+        let lock = loop {
+            let place = self.lock_of(&path)?;
+            let lock = File::open(&place).map_err(failed)?;
+            lock.lock().map_err(failed)?;
+            // Someone who cleaned up may have taken it for a dead process's in between.
+            if place.exists() {
+                break lock;
+            }
+        };
+        Ok(Running {
+            path,
+            lock,
+            turn: Mutex::new(()),
+        })
+    }
+
+    /// The file whose lock says that a log's process lives. It is not the log itself, because every
+    /// line is added under a lock of that.
+    fn lock_of(&self, path: &std::path::Path) -> Result<PathBuf, GateError> {
+        let lock = path.with_extension("alive");
+        if !lock.exists() {
+            files::write_atomic(&lock, b"", Some(0o600))?;
+        }
+        Ok(lock)
+    }
+
+    /// What processes that are gone began and did not end. Their logs go when `take` has succeeded.
+    pub(crate) fn orphans(
+        &self,
+        mut take: impl FnMut(Vec<Ticket>) -> Result<(), GateError>,
+    ) -> Result<(), GateError> {
+        for path in self.list(FOLDER)? {
+            if path.extension().is_none_or(|extension| extension != "alive") {
+                continue;
+            }
+            let Ok(lock) = File::open(&path) else {
+                continue;
+            };
+            if lock.try_lock().is_err() {
+                continue;
+            }
+            let log = path.with_extension("");
+            let open = unended(&log)?;
+            if !open.is_empty() {
+                take(open)?;
+            }
+            files::remove(&log)?;
+            files::remove(&path)?;
+        }
+        Ok(())
+    }
+}

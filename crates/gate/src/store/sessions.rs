@@ -1,0 +1,120 @@
+//! Sessions, which outlive the process that they were begun in.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tagout_vocab::limits::{DELEGATION_DEPTH_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX};
+use tagout_vocab::{Digest, Session, SessionId};
+use tagout_workspace::files;
+
+use super::{Locked, Store};
+use crate::error::GateError;
+
+/// One session with what the gate counts in it.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// The session.
+    pub session: Session,
+    /// The last call, as a digest.
+    pub last: Option<Digest>,
+    /// How many times in a row it came.
+    pub repeats: u32,
+    /// The mode that the agent says it works in.
+    pub mode: Option<String>,
+    /// The agent's own list of things to do.
+    pub todos: Option<String>,
+}
+
+impl SessionRecord {
+    /// A session that nothing happened in yet.
+    pub const fn new(id: SessionId) -> Self {
+        Self {
+            session: Session::new(id),
+            last: None,
+            repeats: 0,
+            mode: None,
+            todos: None,
+        }
+    }
+
+    /// How often exactly this call came in a row before.
+    pub(crate) fn repeats_of(&self, call: &Digest) -> u32 {
+        if self.last.as_ref() == Some(call) {
+            self.repeats
+        } else {
+            0
+        }
+    }
+
+    /// Counts a call.
+    pub(crate) fn count(&mut self, call: Digest) {
+        self.repeats = self.repeats_of(&call).saturating_add(1);
+        self.last = Some(call);
+    }
+}
+
+const FOLDER: &str = "sessions";
+const FILE: &str = "session.jsonl";
+
+impl Store {
+    fn session_folder(&self, id: &SessionId) -> PathBuf {
+        self.path(FOLDER, &Self::name_of(id.as_str()))
+    }
+
+    /// Two processes in one session come one after the other.
+    pub(crate) fn lock_session(&self, id: &SessionId) -> Result<Locked, GateError> {
+        let folder = self.session_folder(id);
+        if !folder.is_dir() {
+            files::ensure_dir_private(&folder)?;
+        }
+        self.lock(&folder)
+    }
+
+    /// A session; one that nobody has seen yet is new.
+    pub(crate) fn session(&self, id: &SessionId) -> Result<SessionRecord, GateError> {
+        let path = self.session_folder(id).join(FILE);
+        if !path.exists() {
+            return Ok(SessionRecord::new(id.clone()));
+        }
+        let bytes = files::read(&path, RECORD_BYTES_MAX)?.unwrap_or_default();
+        // The last whole line holds; a line that a crash tore never counted.
+        let whole = bytes.split_inclusive(|byte| *byte == b'\n');
+        let mut lines = whole.filter(|line| line.ends_with(b"\n")).rev();
+        let found = lines.find_map(|line| serde_json::from_slice::<SessionRecord>(line).ok());
+        Ok(found.unwrap_or_else(|| SessionRecord::new(id.clone())))
+    }
+
+    /// Keeps a session. A change of its state is durable; a mere count may be lost with the power.
+    pub(crate) fn keep_session(
+        &self,
+        before: &SessionRecord,
+        after: &SessionRecord,
+    ) -> Result<(), GateError> {
+        let path = self.session_folder(&after.session.id).join(FILE);
+        let line = Self::bytes(&path, after)?;
+        let grown = std::fs::metadata(&path).map_or(u64::MAX, |found| found.len());
+        if before.session != after.session || grown > SESSION_LOG_BYTES_MAX {
+            return Ok(files::write_atomic(&path, &line, Some(0o600))?);
+        }
+        Ok(files::append_lines(&path, &line)?)
+    }
+
+    /// The ancestors of a session, nearest first.
+    pub(crate) fn ancestors(&self, session: &Session) -> Result<Vec<Session>, GateError> {
+        let mut found: Vec<Session> = Vec::new();
+        let mut parent = session.parent.clone();
+        while let Some(id) = parent.take() {
+            if found.len() >= DELEGATION_DEPTH_MAX {
+                return Err(GateError::Unknown {
+                    what: "session near enough to its root",
+                    id: id.to_string(),
+                });
+            }
+            let record = self.session(&id)?;
+            parent.clone_from(&record.session.parent);
+            found.push(record.session);
+        }
+        Ok(found)
+    }
+
+}

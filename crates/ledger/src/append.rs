@@ -1,0 +1,587 @@
+//! Appending: one durable write for all events of a step, shared by concurrent processes.
+//!
+//! The lines are written under an advisory lock and synced after it is released. That is right
+//! for a chain in a file that only grows: whoever syncs later makes the earlier lines durable too,
+//! and nobody is answered before their own sync has returned.
+
+use std::fs::{File, TryLockError};
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use tagout_vocab::limits::{
+    LEDGER_LOCK_WAIT_MS_MAX, LEDGER_SEAL_EVENTS_MAX, LEDGER_SEAL_MS_MAX, LEDGER_SEGMENT_BYTES_MAX,
+    LEDGER_STEP_EVENTS_MAX,
+};
+use tagout_vocab::{Digest, Timestamp};
+
+use crate::error::{At as _, LedgerError};
+use crate::event::{Kind, NewEvent, Stamp};
+use crate::format::{self, Access};
+use crate::keys::{KeySource, is_key_name};
+use crate::merkle::{Hash, leaf_hash};
+use crate::note::SignedCheckpoint;
+use crate::seal::{self, Mark};
+use crate::{line, place, segment, texts};
+
+/// When the process whose append crosses a bound writes a seal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SealPolicy {
+    /// At most this many events without a seal.
+    pub events_max: u64,
+    /// At most this long without one, while there are new events.
+    pub ms_max: i64,
+}
+
+impl Default for SealPolicy {
+    fn default() -> Self {
+        Self {
+            events_max: LEDGER_SEAL_EVENTS_MAX,
+            ms_max: LEDGER_SEAL_MS_MAX,
+        }
+    }
+}
+
+/// How a ledger is used by this process.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The key for seals; without one, nothing is sealed.
+    pub key: Option<KeySource>,
+    /// When to seal.
+    pub seal: SealPolicy,
+    /// When to begin a new segment.
+    pub segment_bytes_max: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            key: None,
+            seal: SealPolicy::default(),
+            segment_bytes_max: LEDGER_SEGMENT_BYTES_MAX,
+        }
+    }
+}
+
+/// Proof that some events are durable. Only a successful durable append, or a sync of an event
+/// that is already there, makes one.
+#[must_use]
+#[derive(Debug)]
+pub struct Durable {
+    first: u64,
+    hashes: Vec<Digest>,
+}
+
+impl Durable {
+    /// The number of the first event that it covers.
+    pub const fn first_seq(&self) -> u64 {
+        self.first
+    }
+
+    /// The number of the last event that it covers.
+    pub fn last_seq(&self) -> u64 {
+        let rest = self.hashes.len().saturating_sub(1) as u64;
+        self.first.saturating_add(rest)
+    }
+
+    /// The hash of an event that it covers.
+    pub fn hash_of(&self, seq: u64) -> Option<Digest> {
+        let place = usize::try_from(seq.checked_sub(self.first)?).ok()?;
+        self.hashes.get(place).copied()
+    }
+}
+
+/// What a crash had left at the end of the ledger, and what was done about it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Repair {
+    /// The number of the event that records the repair.
+    pub seq: u64,
+    /// How many bytes were dropped.
+    pub dropped_bytes: u64,
+    /// Their digest.
+    pub dropped: Digest,
+}
+
+/// Whether the append also sealed.
+#[derive(Debug)]
+pub enum Sealing {
+    /// No seal was due.
+    NotDue,
+    /// A seal was written.
+    Sealed(SignedCheckpoint),
+    /// A seal was due and could not be written. The events are durable all the same.
+    Failed(LedgerError),
+}
+
+/// What a durable append did.
+#[derive(Debug)]
+pub struct Appended {
+    /// Proof of it.
+    pub token: Durable,
+    /// The numbers of the events of the step.
+    pub seqs: Range<u64>,
+    /// Their hashes.
+    pub hashes: Vec<Digest>,
+    /// A torn tail that was dropped on the way.
+    pub repair: Option<Repair>,
+    /// Whether a seal followed.
+    pub sealing: Sealing,
+    /// Why the readable texts could not be kept, if they could not. The events are durable.
+    pub texts_failure: Option<LedgerError>,
+}
+
+/// The ledger of one workspace, opened for appending. Cheap to open, however long the ledger is.
+#[derive(Debug)]
+pub struct Ledger {
+    pub(crate) dir: PathBuf,
+    pub(crate) origin: String,
+    pub(crate) options: Options,
+    lock: File,
+    poisoned: AtomicBool,
+    /// Threads of one process share the lock file's lock, so they need one of their own.
+    state: Mutex<Option<Position>>,
+}
+
+/// The end of the ledger as this process last saw it.
+#[derive(Clone, Debug)]
+pub(crate) struct Position {
+    pub(crate) number: u64,
+    pub(crate) file: Arc<File>,
+    /// Where the whole lines of the segment end.
+    end: u64,
+    /// Where the segment's file ends: beyond `end` only after a crash.
+    length: u64,
+    /// How many events there are.
+    pub(crate) size: u64,
+    pub(crate) hash: Hash,
+    timestamp: Option<Timestamp>,
+    pub(crate) sealed: Mark,
+}
+
+/// Lines that are in the file but not yet known to be durable.
+struct Written {
+    file: Arc<File>,
+    number: u64,
+    first: u64,
+    hashes: Vec<Digest>,
+}
+
+/// The lock, given back when it goes.
+pub(crate) struct Locked<'a> {
+    file: &'a File,
+    pub(crate) position: MutexGuard<'a, Option<Position>>,
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // A lock that can't be released goes with the process.
+        self.file.unlock().unwrap_or_default();
+    }
+}
+
+impl Ledger {
+    /// Starts a new, empty ledger in a folder, which is created.
+    ///
+    /// The origin names the ledger to the world: visible ASCII without `+`.
+    pub fn create(dir: &Path, origin: &str) -> Result<(), LedgerError> {
+        if !is_key_name(origin) {
+            return Err(LedgerError::NotALedger {
+                path: dir.to_owned(),
+                detail: "its name must be visible ASCII without `+`".to_owned(),
+            });
+        }
+        place::create_folder(dir)?;
+        place::check_folder(dir)?;
+        if dir.join("format").exists() {
+            return Err(LedgerError::AlreadyThere {
+                path: dir.to_owned(),
+            });
+        }
+        format::create(dir, origin)?;
+        place::sync_folder(dir)?;
+        dir.parent().map_or(Ok(()), place::sync_folder)
+    }
+
+    /// Opens the ledger in a folder. Nothing is created and nothing is repaired here.
+    pub fn open(dir: &Path, options: Options) -> Result<Self, LedgerError> {
+        place::check_folder(dir)?;
+        let format = format::load(dir, Access::Write)?;
+        let path = dir.join("lock");
+        let lock = place::owner_only()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .at("open", &path)?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            origin: format.origin,
+            options,
+            lock,
+            poisoned: AtomicBool::new(false),
+            state: Mutex::new(None),
+        })
+    }
+
+    /// The ledger's name.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// L10: appends the events of one step and returns when they are durable.
+    pub fn append(&self, events: &[NewEvent]) -> Result<Appended, LedgerError> {
+        if events.is_empty() || events.len() > LEDGER_STEP_EVENTS_MAX {
+            return Err(LedgerError::StepSize {
+                count: events.len(),
+            });
+        }
+        events.iter().try_for_each(NewEvent::check)?;
+        let redacted: Vec<NewEvent> = events.iter().map(NewEvent::redacted).collect();
+        let now = redacted.last().map(|event| event.timestamp);
+        let now = now.unwrap_or_default();
+
+        let mut locked = self.lock()?;
+        let position = self.refresh(&mut locked)?;
+        let (written, repair) = self.write_step(position, redacted, now)?;
+        let due = self.is_seal_due(position, now);
+        drop(locked);
+
+        let first = written.first + u64::from(repair.is_some());
+        let texts_failure = texts::keep(&self.dir, first, events).err();
+        let token = self.make_durable(written)?;
+        let hashes: Vec<Digest> = (first..=token.last_seq())
+            .filter_map(|seq| token.hash_of(seq))
+            .collect();
+        let sealing = if due {
+            self.seal_if_due(now)
+        } else {
+            Sealing::NotDue
+        };
+        Ok(Appended {
+            seqs: first..token.last_seq().saturating_add(1),
+            hashes,
+            token,
+            repair,
+            sealing,
+            texts_failure,
+        })
+    }
+
+    /// Makes sure that an event that is already in the file is durable, for a later process.
+    pub fn confirm(&self, seq: u64) -> Result<(crate::Event, Durable), LedgerError> {
+        self.refuse_if_poisoned()?;
+        let event = crate::Reader::open(&self.dir)?.event(seq)?;
+        let mut locked = self.lock()?;
+        let position = self.refresh(&mut locked)?;
+        // Older segments were synced before the one after them was begun.
+        let file = Arc::clone(&position.file);
+        let number = position.number;
+        drop(locked);
+        let token = self.make_durable(Written {
+            file,
+            number,
+            first: seq,
+            hashes: vec![event.hash],
+        })?;
+        Ok((event, token))
+    }
+
+    /// Takes the lock of this process's threads and then that of all processes, for a bounded time.
+    pub(crate) fn lock(&self) -> Result<Locked<'_>, LedgerError> {
+        self.refuse_if_poisoned()?;
+        let position = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = self.dir.join("lock");
+        let mut waited = Duration::ZERO;
+        let mut pause = Duration::from_micros(20);
+        loop {
+            match self.lock.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => {
+                    return Err(LedgerError::io("lock", &path, error));
+                }
+            }
+            if waited > Duration::from_millis(LEDGER_LOCK_WAIT_MS_MAX) {
+                return Err(LedgerError::Busy {
+                    path,
+                    waited_ms: LEDGER_LOCK_WAIT_MS_MAX,
+                });
+            }
+            std::thread::sleep(pause);
+            waited += pause;
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+        let locked = Locked {
+            file: &self.lock,
+            position,
+        };
+        // A newer program may have taken the ledger over since it was opened.
+        format::load(&self.dir, Access::Write)?;
+        Ok(locked)
+    }
+
+    pub(crate) fn refuse_if_poisoned(&self) -> Result<(), LedgerError> {
+        if self.poisoned.load(Ordering::Acquire) {
+            return Err(LedgerError::Poisoned {
+                path: self.dir.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Brings this process's view of the end up to date, under the lock.
+    pub(crate) fn refresh<'a>(
+        &self,
+        locked: &'a mut Locked<'_>,
+    ) -> Result<&'a mut Position, LedgerError> {
+        let known = locked.position.take();
+        let current = match known {
+            Some(position) if self.is_current(&position)? => position,
+            Some(_) | None => self.look()?,
+        };
+        Ok(locked.position.insert(current))
+    }
+
+    fn is_current(&self, position: &Position) -> Result<bool, LedgerError> {
+        let path = segment::path(&self.dir, position.number);
+        let length = position.file.metadata().at("read", &path)?.len();
+        let next = segment::path(&self.dir, position.number.saturating_add(1));
+        Ok(length == position.end && length == position.length && !next.exists())
+    }
+
+    /// Finds the end of the ledger. The cost depends on the number of segments, not of events.
+    fn look(&self) -> Result<Position, LedgerError> {
+        let numbers = segment::list(&self.dir)?;
+        let sealed = seal::read_mark(&self.dir)?;
+        let Some((number, earlier)) = numbers.split_last() else {
+            self.refuse_if_missing(sealed.size, 0)?;
+            return self.begin_segment(1);
+        };
+        let mut position = self.open_segment(*number)?;
+        let mut earlier = earlier.iter().rev();
+        while position.timestamp.is_none()
+            && let Some(number) = earlier.next()
+        {
+            let before = self.open_segment(*number)?;
+            position.size = before.size;
+            position.hash = before.hash;
+            position.timestamp = before.timestamp;
+        }
+        self.refuse_if_missing(sealed.size, position.size)?;
+        Ok(Position { sealed, ..position })
+    }
+
+    /// Refuses to build on a ledger that has lost what a seal vouches for.
+    fn refuse_if_missing(&self, sealed: u64, present: u64) -> Result<(), LedgerError> {
+        if present < sealed {
+            return Err(LedgerError::SealedEventsMissing {
+                path: self.dir.clone(),
+                sealed,
+                present,
+            });
+        }
+        Ok(())
+    }
+
+    fn open_segment(&self, number: u64) -> Result<Position, LedgerError> {
+        let path = segment::path(&self.dir, number);
+        let mut options = place::owner_only();
+        let file = options
+            .read(true)
+            .write(true)
+            .open(&path)
+            .at("open", &path)?;
+        let tail = segment::tail(&file, &path)?;
+        let last = tail.last;
+        Ok(Position {
+            number,
+            file: Arc::new(file),
+            end: tail.end,
+            length: tail.length,
+            size: last.map_or(0, |last| last.seq.saturating_add(1)),
+            hash: last.map_or_else(|| format::genesis(&self.origin), |last| last.hash),
+            timestamp: last.map(|last| last.timestamp),
+            sealed: Mark::default(),
+        })
+    }
+
+    fn begin_segment(&self, number: u64) -> Result<Position, LedgerError> {
+        let path = segment::path(&self.dir, number);
+        place::owner_only()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .at("create", &path)?;
+        place::sync_folder(&self.dir)?;
+        self.open_segment(number)
+    }
+
+    /// Writes the lines of a step, and before them what a crash makes necessary.
+    fn write_step(
+        &self,
+        position: &mut Position,
+        events: Vec<NewEvent>,
+        now: Timestamp,
+    ) -> Result<(Written, Option<Repair>), LedgerError> {
+        let repair = self.repair_event(position, now)?;
+        let (record, repair) = repair.unzip();
+        let events: Vec<NewEvent> = record.into_iter().chain(events).collect();
+        let written = self.write_events(position, events)?;
+        Ok((written, repair))
+    }
+
+    /// The event that says what is dropped, if a crash left something behind the last whole line.
+    fn repair_event(
+        &self,
+        position: &Position,
+        now: Timestamp,
+    ) -> Result<Option<(NewEvent, Repair)>, LedgerError> {
+        if position.length == position.end {
+            return Ok(None);
+        }
+        let path = segment::path(&self.dir, position.number);
+        let torn =
+            segment::read_span(&position.file, position.end, position.length).at("read", &path)?;
+        let repair = Repair {
+            seq: position.size,
+            dropped_bytes: torn.len() as u64,
+            dropped: Digest::of(&torn),
+        };
+        let stamp = Stamp {
+            event_id: format!("repair-{}", repair.seq),
+            timestamp: now,
+        };
+        let mut event = NewEvent::new(stamp, Kind::Repair);
+        event.data = Some(json!({
+            "droppedBytes": repair.dropped_bytes,
+            "dropped": repair.dropped,
+            "segment": position.number,
+            "offset": position.end,
+        }));
+        Ok(Some((event, repair)))
+    }
+
+    /// Writes some events at the end, under the lock, without waiting for the disk.
+    fn write_events(
+        &self,
+        position: &mut Position,
+        events: Vec<NewEvent>,
+    ) -> Result<Written, LedgerError> {
+        let first = position.size;
+        let (mut seq, mut hash, mut time) = (first, position.hash, position.timestamp);
+        let (mut bytes, mut hashes) = (Vec::new(), Vec::new());
+        for mut event in events {
+            let back = time.map_or(0, |time| time.as_millis() - event.timestamp.as_millis());
+            event.clock_back_ms = u64::try_from(back).ok().filter(|back| *back > 0);
+            time = Some(event.timestamp);
+            let line = line::encode(seq, &hash, &event)?;
+            hash = leaf_hash(&line);
+            hashes.push(Digest::from_bytes(hash));
+            seq = seq.saturating_add(1);
+            bytes.extend(line);
+            bytes.push(b'\n');
+        }
+        let grown = position.end.saturating_add(bytes.len() as u64);
+        let is_clean = position.length == position.end;
+        if grown > self.options.segment_bytes_max && position.end > 0 && is_clean {
+            self.rotate(position)?;
+        }
+        self.write_bytes(position, &bytes)?;
+        (position.size, position.hash, position.timestamp) = (seq, hash, time);
+        Ok(Written {
+            file: Arc::clone(&position.file),
+            number: position.number,
+            first,
+            hashes,
+        })
+    }
+
+    fn write_bytes(&self, position: &mut Position, bytes: &[u8]) -> Result<(), LedgerError> {
+        let path = segment::path(&self.dir, position.number);
+        let end = position.end.saturating_add(bytes.len() as u64);
+        let file = &position.file;
+        // What a crash left is written over first and cut afterwards: there is no moment at which
+        // it is gone and the record of it is not there.
+        let written = file.write_all_at(bytes, position.end).and_then(|()| {
+            let torn = position.length > end;
+            if torn { file.set_len(end) } else { Ok(()) }
+        });
+        if let Err(error) = written {
+            // Half a line would be taken for a crash; if it can't be cut, the next append does it.
+            if position.length == position.end {
+                file.set_len(position.end).unwrap_or_default();
+            }
+            return Err(LedgerError::io("write", &path, error));
+        }
+        (position.end, position.length) = (end, end);
+        Ok(())
+    }
+
+    /// Closes a segment and begins the next one.
+    fn rotate(&self, position: &mut Position) -> Result<(), LedgerError> {
+        // A line in the new segment must not be durable before the line it links to.
+        self.sync(&position.file, position.number)?;
+        let next = self.begin_segment(position.number.saturating_add(1))?;
+        *position = Position {
+            number: next.number,
+            file: next.file,
+            end: 0,
+            length: 0,
+            ..position.clone()
+        };
+        Ok(())
+    }
+
+    /// Waits until a segment is on the disk. After a failure nothing is known any more, so this
+    /// process appends nothing again.
+    fn sync(&self, file: &File, number: u64) -> Result<(), LedgerError> {
+        let path = segment::path(&self.dir, number);
+        let synced = rustix::fs::fdatasync(file).at("sync", &path);
+        if synced.is_err() {
+            self.poisoned.store(true, Ordering::Release);
+        }
+        synced
+    }
+
+    fn make_durable(&self, written: Written) -> Result<Durable, LedgerError> {
+        self.sync(&written.file, written.number)?;
+        Ok(Durable {
+            first: written.first,
+            hashes: written.hashes,
+        })
+    }
+
+    /// Repairs and syncs what is there, under the lock: nothing is signed that could still be lost.
+    pub(crate) fn settle(
+        &self,
+        position: &mut Position,
+        now: Timestamp,
+    ) -> Result<(), LedgerError> {
+        let torn = self.repair_event(position, now)?;
+        let record: Vec<NewEvent> = torn.into_iter().map(|(event, _)| event).collect();
+        if !record.is_empty() {
+            self.write_events(position, record)?;
+        }
+        self.sync(&position.file, position.number)
+    }
+
+    /// Writes one event of the ledger's own and waits until it is durable, under the lock.
+    pub(crate) fn write_own(
+        &self,
+        position: &mut Position,
+        event: NewEvent,
+    ) -> Result<(), LedgerError> {
+        let written = self.write_events(position, vec![event])?;
+        self.sync(&written.file, written.number)
+    }
+}
