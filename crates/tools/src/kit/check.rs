@@ -8,7 +8,7 @@ use tagout_gate::policy::capability::Capability;
 use tagout_gate::policy::intents::IntentSet;
 use tagout_gate::policy::targets::lint_schema;
 use tagout_gate::workspace::{Change, ChangeKind, Committed, RelPath};
-use tagout_gate::{Played, Rehearsal, RehearsalError, Tool, ToolError, violations_of};
+use tagout_gate::{Played, Rehearsal, RehearsalError, Tool, ToolError, compile, violations};
 use tagout_vocab::Timestamp;
 
 use super::picture::picture;
@@ -95,13 +95,13 @@ impl<'c> Check<'c> {
     pub(super) fn sample(&mut self, sample: &Sample) -> Result<(), KitError> {
         let declaration = self.tool.declaration();
         let input = Value::Object(sample.input.clone());
-        for violation in violations_of(&declaration.input_schema, &input) {
+        for violation in misfits(&declaration.input_schema, &input) {
             self.breach(Some(sample), Promise::Input, violation);
         }
         let stage = self.stage(sample, 0)?;
         let first = self.run(sample, &stage)?;
         if let Ok(output) = &first.output {
-            for violation in violations_of(&declaration.output_schema, output) {
+            for violation in misfits(&declaration.output_schema, output) {
                 self.breach(Some(sample), Promise::Output, violation);
             }
         }
@@ -249,4 +249,9 @@ impl<'c> Check<'c> {
         }
         Ok(())
     }
+}
+
+/// Every way in which a value does not fit a schema. One that does not compile was named before.
+fn misfits(schema: &Value, value: &Value) -> Vec<String> {
+    compile(schema).map_or_else(|_| Vec::new(), |schema| violations(&schema, value))
 }

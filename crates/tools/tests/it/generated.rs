@@ -111,7 +111,9 @@ fn value(dice: &mut Dice, key: &str, schema: &Value) -> Value {
         Some("boolean") => json!(dice.roll(2) == 0),
         Some("array") => {
             let count = dice.roll(4);
-            (0..count).map(|_| value(dice, key, &schema["items"])).collect()
+            (0..count)
+                .map(|_| value(dice, key, &schema["items"]))
+                .collect()
         }
         Some("object") => {
             let mut fields = Map::new();
@@ -140,7 +142,15 @@ fn anything(dice: &mut Dice, depth: usize) -> Value {
             (0..count).map(|_| anything(dice, depth + 1)).collect()
         }
         6 if depth < 3 => {
-            let keys = ["text", "mode", "content", "status", "anchor_line", "max_levels", "x"];
+            let keys = [
+                "text",
+                "mode",
+                "content",
+                "status",
+                "anchor_line",
+                "max_levels",
+                "x",
+            ];
             let mut fields = Map::new();
             for _ in 0..dice.roll(4) {
                 fields.insert(dice.pick(&keys).to_owned(), anything(dice, depth + 1));
