@@ -9,10 +9,18 @@ fn check(before: &[u8], old: &str, new: &str, wanted: Occurrences) -> Result<Vec
     replace(&text, old, new, wanted)?.text.encode()
 }
 
+type Case = (
+    &'static [u8],
+    &'static str,
+    &'static str,
+    Occurrences,
+    &'static [u8],
+);
+
 #[test]
 fn golden_before_and_after() {
     let one = Occurrences::Exactly(1);
-    let cases: [(&[u8], &str, &str, Occurrences, &[u8]); 8] = [
+    let cases: [Case; 8] = [
         (b"a\nb\nc\n", "b", "x", one, b"a\nx\nc\n"),
         (b"a\r\nb\r\nc", "a\nb", "x\ny\nz", one, b"x\r\ny\r\nz\r\nc"),
         (b"a\nb", "b", "x", one, b"a\nx"),

@@ -254,9 +254,9 @@ fn modes_are_kept_and_set() {
         place.call(tool, input).output.unwrap();
         assert_eq!(mode(), 0o751, "{tool}");
     }
-    let patch = "diff --git a/run.sh b/run.sh\nold mode 100755\nnew mode 100644\n";
+    let modes = "diff --git a/run.sh b/run.sh\nold mode 100755\nnew mode 100644\n";
     place
-        .call("apply_patch", json!({"patch": patch}))
+        .call("apply_patch", json!({"patch": modes}))
         .output
         .unwrap();
     assert_eq!(mode(), 0o644);

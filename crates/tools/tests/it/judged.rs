@@ -29,49 +29,51 @@ fn judged(catalogue: &Catalogue, text: &str) -> Option<BTreeSet<String>> {
     Some(paths)
 }
 
+/// Lines that patches are made of, and some that they are not.
+const LINES: &[&str] = &[
+    "*** Begin Patch",
+    "*** End Patch",
+    "*** Add File: a",
+    "*** Update File: b",
+    "*** Delete File: c",
+    "*** Move to: d",
+    "*** End of File",
+    "@@",
+    "@@ x",
+    "+x",
+    "-x",
+    " x",
+    "",
+    "--- a/e",
+    "+++ b/e",
+    "--- /dev/null",
+    "+++ /dev/null",
+    "@@ -1 +1 @@",
+    "@@ -0,0 +1 @@",
+    "@@ -1 +0,0 @@",
+    "diff --git a/f b/f",
+    "rename from f",
+    "rename to g",
+    "copy from f",
+    "copy to h",
+    "new file mode 100644",
+    "deleted file mode 100644",
+    "old mode 100644",
+    "new mode 100755",
+    " *** Update File: i",
+    "*** Update File: j ",
+    "--- \"a/k\\303\\244\"",
+    "+++ \"b/k\\303\\244\"",
+    "\\ No newline",
+    "--- f\t2020",
+    "+++ f\t2020",
+];
+
 /// H7: whatever is applied was judged. A patch that the judge does not understand is refused before
 /// it comes here; one that it understands names at least the same files.
 #[test]
 fn every_file_that_a_patch_touches_was_judged() {
     let catalogue = Catalogue::built_in().unwrap();
-    let lines = [
-        "*** Begin Patch",
-        "*** End Patch",
-        "*** Add File: a",
-        "*** Update File: b",
-        "*** Delete File: c",
-        "*** Move to: d",
-        "*** End of File",
-        "@@",
-        "@@ x",
-        "+x",
-        "-x",
-        " x",
-        "",
-        "--- a/e",
-        "+++ b/e",
-        "--- /dev/null",
-        "+++ /dev/null",
-        "@@ -1 +1 @@",
-        "@@ -0,0 +1 @@",
-        "@@ -1 +0,0 @@",
-        "diff --git a/f b/f",
-        "rename from f",
-        "rename to g",
-        "copy from f",
-        "copy to h",
-        "new file mode 100644",
-        "deleted file mode 100644",
-        "old mode 100644",
-        "new mode 100755",
-        " *** Update File: i",
-        "*** Update File: j ",
-        "--- \"a/k\\303\\244\"",
-        "+++ \"b/k\\303\\244\"",
-        "\\ No newline",
-        "--- f\t2020",
-        "+++ f\t2020",
-    ];
     let mut state = 1_u64;
     let mut next = |bound: usize| {
         state = state
@@ -82,7 +84,7 @@ fn every_file_that_a_patch_touches_was_judged() {
     let (mut read, mut understood) = (0, 0);
     for round in 0..60_000 {
         let count = 2 + next(9);
-        let mut chosen: Vec<&str> = (0..count).map(|_| lines[next(lines.len())]).collect();
+        let mut chosen: Vec<&str> = (0..count).map(|_| LINES[next(LINES.len())]).collect();
         if round % 2 == 0 {
             chosen.insert(0, "*** Begin Patch");
             chosen.push("*** End Patch");
