@@ -288,3 +288,9 @@ pub const RETRY_BASE_MS: u64 = 100;
 
 /// Bytes of a file in which an edit's old text is looked for before it is admitted.
 pub const OLD_TEXT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Places that one edit replaces.
+pub const REPLACEMENTS_MAX: usize = 100_000;
+
+/// Lines of a file to which a patch is applied.
+pub const PATCH_LINES_MAX: usize = 1_000_000;

@@ -1,6 +1,6 @@
 //! Replacing a text in a file: where it stands, how often, and what comes out.
 
-use tagout_vocab::limits::CANDIDATES_MAX;
+use tagout_vocab::limits::{CANDIDATES_MAX, REPLACEMENTS_MAX, TOOL_FILE_BYTES_MAX};
 
 use crate::fault::{Candidate, Fault};
 use crate::near::{nearest, place};
@@ -46,7 +46,8 @@ pub fn replace(text: &Text, old: &str, new: &str, wanted: Occurrences) -> Result
         .map(|(start, _)| start)
         .collect();
     check_count(text, &old, &starts, wanted)?;
-    let lines = starts.iter().map(|start| line_of(text, *start)).collect();
+    check_size(text, starts.len(), &new)?;
+    let lines = lines_of(text, &starts);
     let splices: Vec<Splice> = starts
         .iter()
         .map(|start| Splice {
@@ -94,6 +95,22 @@ fn check_count(text: &Text, old: &str, starts: &[usize], wanted: Occurrences) ->
     }
 }
 
+/// Looked at before anything is built: many places times a long text is more than memory holds.
+fn check_size(text: &Text, count: usize, new: &str) -> Result<(), Fault> {
+    let added = count.checked_mul(new.len());
+    let total = added.and_then(|added| added.checked_add(text.flat().len()));
+    let fits = total.is_some_and(|total| total as u64 <= 2 * TOOL_FILE_BYTES_MAX);
+    if count > REPLACEMENTS_MAX || !fits {
+        return Err(Fault::TooLarge {
+            message: format!(
+                "the old text occurs {count} times, which makes the change too large for one edit; \
+                 make the old text longer"
+            ),
+        });
+    }
+    Ok(())
+}
+
 fn not_found(text: &Text, old: &str) -> Fault {
     let lines: Vec<&str> = text.flat().lines().collect();
     let sought: Vec<&str> = old.lines().collect();
@@ -127,6 +144,21 @@ fn shown(text: &Text, old: &str, starts: &[usize]) -> Vec<Candidate> {
         .iter()
         .take(CANDIDATES_MAX)
         .map(|start| place(&lines, line_of(text, *start).saturating_sub(1), height))
+        .collect()
+}
+
+/// The lines of places that are in order, counted from one.
+fn lines_of(text: &Text, starts: &[usize]) -> Vec<usize> {
+    let mut breaks = text.flat().match_indices('\n').map(|(at, _)| at).peekable();
+    let mut line = 1;
+    starts
+        .iter()
+        .map(|start| {
+            while breaks.next_if(|at| at < start).is_some() {
+                line += 1;
+            }
+            line
+        })
         .collect()
 }
 

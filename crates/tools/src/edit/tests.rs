@@ -92,6 +92,25 @@ fn empty_and_equal_texts_are_refused() {
     }
 }
 
+#[test]
+fn hostile_sizes_are_refused_at_once() {
+    let file = vec![b'a'; 4 * 1024 * 1024];
+    let text = Text::decode(&file).unwrap();
+    for new in ["b".to_owned(), "b".repeat(1024 * 1024)] {
+        let error = replace(&text, "a", &new, Occurrences::All).unwrap_err();
+        assert!(matches!(error, Fault::TooLarge { .. }), "{error}");
+    }
+    let error = replace(&text, "a", "b", Occurrences::Exactly(1)).unwrap_err();
+    assert!(matches!(error, Fault::Ambiguous { .. }), "{error}");
+}
+
+#[test]
+fn lines_are_counted_in_the_old_text() {
+    let text = Text::decode(b"x\ny\nx x\n").unwrap();
+    let replaced = replace(&text, "x", "z\nz", Occurrences::All).unwrap();
+    assert_eq!((replaced.lines, replaced.count), (vec![1, 3, 3], 3));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 

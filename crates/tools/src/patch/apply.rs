@@ -1,5 +1,7 @@
 //! What a file becomes by hunks.
 
+use tagout_vocab::limits::PATCH_LINES_MAX;
+
 use super::locate::{Finder, Located};
 use super::{Hunk, Op, Spot};
 use crate::fault::Fault;
@@ -18,6 +20,14 @@ pub struct Applied {
 
 /// Applies hunks. Every one is looked for in the file as it was; all fit, or none is applied.
 pub fn apply(text: &Text, hunks: &[Hunk]) -> Result<Applied, Fault> {
+    let count = text.flat().lines().count();
+    if count > PATCH_LINES_MAX {
+        return Err(Fault::TooLarge {
+            message: format!(
+                "the file has {count} lines; a patch is applied to at most {PATCH_LINES_MAX}"
+            ),
+        });
+    }
     let lines = text.lines();
     let mut finder = Finder::new(lines.iter().map(|line| line.text.as_str()).collect());
     let ordered = !hunks

@@ -15,6 +15,7 @@ mod generated;
 mod golden;
 mod judged;
 mod looking;
+mod pages;
 mod promises;
 mod session;
 mod support;
