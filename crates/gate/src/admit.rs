@@ -58,7 +58,9 @@ pub(crate) struct Admitted {
 
 /// The same call has the same digest, whatever its id.
 pub(crate) fn call_digest(case: &Case<'_>) -> Digest {
-    let name = case.tool().map_or(case.call.tool.as_str(), |tool| &tool.name);
+    let name = case
+        .tool()
+        .map_or(case.call.tool.as_str(), |tool| &tool.name);
     let arguments = Value::Object(case.arguments().clone()).to_string();
     let parts = [name, &arguments, &case.call.cwd];
     Digest::of_parts("tagout call v1", parts.map(str::as_bytes))
@@ -135,12 +137,7 @@ pub(crate) fn unavailable(error: &GateError) -> Box<Refusal> {
 }
 
 impl<'a> Step<'a> {
-    fn new(
-        inner: &'a Inner,
-        call: &'a Call,
-        way: Way,
-        id: &SessionId,
-    ) -> Result<Self, GateError> {
+    fn new(inner: &'a Inner, call: &'a Call, way: Way, id: &SessionId) -> Result<Self, GateError> {
         let now = inner.clockwork.now();
         let before = inner.site.store.session(id)?;
         let moved = session::advance(&before.session, &Happening::Called);
@@ -177,7 +174,9 @@ impl<'a> Step<'a> {
                 Ok(held) => {
                     claim = Some(held);
                     // Someone may have changed a file between the look and the claim.
-                    let fact = asked.as_ref().map_or(Approval::None, |one| one.fact(self.now));
+                    let fact = asked
+                        .as_ref()
+                        .map_or(Approval::None, |one| one.fact(self.now));
                     judged = self.judge(fact, None)?;
                 }
                 Err(busy) => judged = self.judge(Approval::None, Some(busy))?,
@@ -205,7 +204,10 @@ impl<'a> Step<'a> {
         let mut record = self.record.clone();
         let active = record.session.active_intent().cloned();
         let ancestors = self.inner.site.store.ancestors(&record.session)?;
-        if ancestors.iter().any(|one| one.active_intent() != active.as_ref()) {
+        if ancestors
+            .iter()
+            .any(|one| one.active_intent() != active.as_ref())
+        {
             record.session.state = tagout_vocab::State::Reasoning;
         }
         Ok(record)
@@ -235,7 +237,9 @@ impl<'a> Step<'a> {
             valid: check_input(&normalised).is_ok(),
             name,
             role,
-            capabilities: tool.map(|tool| tool.capabilities.clone()).unwrap_or_default(),
+            capabilities: tool
+                .map(|tool| tool.capabilities.clone())
+                .unwrap_or_default(),
             selects: named.filter(|_| role == Some(Role::SelectIntent)),
             digest: call_digest(&case),
             judgement: judgement.clone(),
@@ -244,7 +248,8 @@ impl<'a> Step<'a> {
             gathered,
         };
         if judgement.verdict.is_allow()
-            && let Some(refusal) = crate::own::check(self.inner, &record.session, &own(&judged, self.way))?
+            && let Some(refusal) =
+                crate::own::check(self.inner, &record.session, &own(&judged, self.way))?
         {
             judged.valid &= refusal.gate != Gate::Schema;
             judgement.verdict = Verdict::Deny(Box::new(refusal));
@@ -297,7 +302,10 @@ impl<'a> Step<'a> {
     }
 
     /// One open permit per path.
-    #[expect(clippy::type_complexity, reason = "who is in the way is said once, here")]
+    #[expect(
+        clippy::type_complexity,
+        reason = "who is in the way is said once, here"
+    )]
     fn claim(
         &self,
         execution: &CallId,
@@ -308,13 +316,16 @@ impl<'a> Step<'a> {
             Way::Run => Holding::WhileAlive,
             Way::Guard => Holding::UntilReleased,
         };
-        Ok(match self.inner.workspace.claim(execution, &paths, holding)? {
-            Claiming::Held(claim) => Ok(claim),
-            Claiming::Busy { path, by } => {
-                let by = by.map_or_else(|| "another call".to_owned(), |by| format!("call {by}"));
-                Err((path.to_workspace()?, by))
-            }
-        })
+        Ok(
+            match self.inner.workspace.claim(execution, &paths, holding)? {
+                Claiming::Held(claim) => Ok(claim),
+                Claiming::Busy { path, by } => {
+                    let by =
+                        by.map_or_else(|| "another call".to_owned(), |by| format!("call {by}"));
+                    Err((path.to_workspace()?, by))
+                }
+            },
+        )
     }
 
     fn ticket(&self, execution: &CallId, judged: &Judged, salt: [u8; 32]) -> Ticket {
@@ -365,7 +376,11 @@ impl<'a> Step<'a> {
             input: Some(Value::Object(judged.arguments.clone())),
             output: None,
         });
-        first.data = self.call.id.as_ref().map(|id| serde_json::json!({ "call": id }));
+        first.data = self
+            .call
+            .id
+            .as_ref()
+            .map(|id| serde_json::json!({ "call": id }));
         self.events.push(first);
         self.record.count(judged.digest);
         if !judged.valid {
@@ -375,9 +390,7 @@ impl<'a> Step<'a> {
         let event = record::transition(&self.inner.clockwork, &validated, &ticket, self.now);
         self.events.push(event);
         match judged.judgement.verdict.clone() {
-            Verdict::Allow(_) => {
-                self.allow(validated.authorize(), ticket, (judged, asked, claim))
-            }
+            Verdict::Allow(_) => self.allow(validated.authorize(), ticket, (judged, asked, claim)),
             Verdict::Ask(refusal) => self.ask(validated.deny(), &ticket, (asked, refusal)),
             Verdict::Deny(refusal) => {
                 if refusal.code == Code::ApprovalExpired
@@ -452,12 +465,19 @@ impl<'a> Step<'a> {
                 invalid: false,
             });
         };
-        if self.inner.site.store.approval(&request.digest)?.is_none_or(|one| one.id != request.id) {
+        if self
+            .inner
+            .site
+            .store
+            .approval(&request.digest)?
+            .is_none_or(|one| one.id != request.id)
+        {
             self.inner.site.store.keep_approval(&request)?;
             let data = serde_json::json!({
                 "approval": request.id, "binds": request.digest, "asked": true,
             });
-            self.events.push(self.event(tagout_ledger::Kind::Approval, data));
+            self.events
+                .push(self.event(tagout_ledger::Kind::Approval, data));
         }
         self.deny(denied, ticket, &refusal)?;
         Ok(Considered::Pending {
@@ -487,7 +507,8 @@ impl<'a> Step<'a> {
             request.answer = crate::Answer::Used { execution };
             store.keep_approval(&request)?;
             let data = serde_json::json!({ "approval": request.id, "used": true });
-            self.events.push(self.event(tagout_ledger::Kind::Approval, data));
+            self.events
+                .push(self.event(tagout_ledger::Kind::Approval, data));
         }
         self.count_use(&ticket, &judged)?;
         let event = record::transition(&self.inner.clockwork, &authorized, &ticket, self.now);
@@ -499,14 +520,19 @@ impl<'a> Step<'a> {
             applied = requests::on_admission(self.inner, &mut self.record, &ticket, self.now)?;
             self.events.append(&mut applied.events);
         }
-        let place = self.events.iter().position(|event| event.event_id == event_id);
+        let place = self
+            .events
+            .iter()
+            .position(|event| event.event_id == event_id);
         let appended = self.append()?;
         ticket.seq = appended.seqs.start + place.unwrap_or_default() as u64;
         requests::finish(self.inner, applied)?;
         let entry = self.inner.registry.get(&judged.name).cloned();
         if self.way == Way::Guard {
             let paths: Vec<RelPath> = ticket.mutated.iter().map(RelPath::from).collect();
-            self.inner.workspace.snapshot(&ticket.execution, &paths, self.now)?;
+            self.inner
+                .workspace
+                .snapshot(&ticket.execution, &paths, self.now)?;
             store.keep_ticket(&ticket)?;
         }
         let warnings = crate::own::warnings(entry.as_deref());
@@ -534,13 +560,17 @@ impl<'a> Step<'a> {
         let law = &self.inner.shelf.books.law;
         let granted = |name: &&String| law.capability_denied(name).is_some();
         let needed = judged.capabilities.iter().filter(granted);
-        let needed = needed.filter_map(|name| tagout_policy::capability::Capability::parse(name).ok());
+        let needed =
+            needed.filter_map(|name| tagout_policy::capability::Capability::parse(name).ok());
         store.note_grant_uses(&judged.gathered.facts.grants, &needed.collect(), self.now)
     }
 
     fn append(&mut self) -> Result<tagout_ledger::Appended, GateError> {
         let appended = self.inner.ledger.append(&self.events)?;
-        self.inner.site.store.keep_session(&self.before, &self.record)?;
+        self.inner
+            .site
+            .store
+            .keep_session(&self.before, &self.record)?;
         Ok(appended)
     }
 }
@@ -559,7 +589,11 @@ fn details(kind: crate::FailureKind, refusal: &Refusal) -> tagout_ledger::ErrorD
     tagout_ledger::ErrorDetails {
         failure: kind.as_str().to_owned(),
         message: refusal.reason.clone(),
-        context: Some(format!("{} at {}", refusal.code.as_str(), refusal.gate.as_str())),
+        context: Some(format!(
+            "{} at {}",
+            refusal.code.as_str(),
+            refusal.gate.as_str()
+        )),
         backtrace: None,
     }
 }

@@ -43,10 +43,14 @@ pub(crate) fn not_registered() -> Failure {
 
 fn warn(receipt: &mut Receipt, appended: &Appended) {
     if let Sealing::Failed(error) = &appended.sealing {
-        receipt.warnings.push(format!("no seal could be written: {error}"));
+        receipt
+            .warnings
+            .push(format!("no seal could be written: {error}"));
     }
     if let Some(error) = &appended.texts_failure {
-        receipt.warnings.push(format!("the readable texts could not be kept: {error}"));
+        receipt
+            .warnings
+            .push(format!("the readable texts could not be kept: {error}"));
     }
 }
 
@@ -77,7 +81,9 @@ pub(crate) fn aborted(
             warn(&mut receipt, &appended);
             receipt.seqs = appended.seqs;
         }
-        Err(error) => receipt.warnings.push(format!("the ledger can't be written: {error}")),
+        Err(error) => receipt
+            .warnings
+            .push(format!("the ledger can't be written: {error}")),
     }
     spend(inner, ticket, (ticket.admitted_at, ended));
     receipt
@@ -117,7 +123,10 @@ pub(crate) fn completed(
     };
     let id = execution.id().clone();
     let changes = changes_of(ran.committed.as_ref());
-    let until = ran.committed.as_ref().map(|committed| committed.undoable_until);
+    let until = ran
+        .committed
+        .as_ref()
+        .map(|committed| committed.undoable_until);
     let mut events = closing.completed(execution, Some(&ran.output), changes.clone());
     if let Some(last) = events.last_mut() {
         last.undoable_until = until;
@@ -209,6 +218,8 @@ fn after(inner: &Inner, ticket: &Ticket, ran: &Ran, receipt: &mut Receipt) {
         }
     })();
     if let Err(error) = noted {
-        receipt.warnings.push(format!("what was seen could not be noted: {error}"));
+        receipt
+            .warnings
+            .push(format!("what was seen could not be noted: {error}"));
     }
 }

@@ -122,7 +122,11 @@ impl Engine {
                 return receipt;
             }
             Considered::Denied { refusal, invalid } => {
-                let outcome = if invalid { Outcome::Failed } else { Outcome::Denied };
+                let outcome = if invalid {
+                    Outcome::Failed
+                } else {
+                    Outcome::Denied
+                };
                 return close::refused(outcome, refusal);
             }
         };
@@ -175,7 +179,9 @@ impl Engine {
     /// Takes note of how a client's execution ended. It never rolls back: a person's edits may lie
     /// between; what changed is recorded and can be undone.
     pub fn settle(&self, permit: Permit, report: &Report) -> Receipt {
-        let (execution, ticket, _claim) = permit.begin();
+        let (execution, ticket, claim) = permit.begin();
+        // The paths are released by the call's name below; a lock of our own would be in the way.
+        drop(claim);
         let mut receipt = settle::settled(&self.inner, (execution, &ticket), report);
         receipt.promise = Promise::Guard;
         receipt

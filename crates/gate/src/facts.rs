@@ -166,7 +166,11 @@ fn file_fact(
 fn changed(expected: Option<String>, actual: Option<String>, lines: Option<String>) -> String {
     let shown = |digest: Option<String>| digest.unwrap_or_else(|| "no file".to_owned());
     let lines = lines.map(|lines| format!("\n{lines}")).unwrap_or_default();
-    format!("Expected {}, found {}.{lines}", shown(expected), shown(actual))
+    format!(
+        "Expected {}, found {}.{lines}",
+        shown(expected),
+        shown(actual)
+    )
 }
 
 /// H17: what was used up, and who holds the intent.

@@ -218,7 +218,10 @@ impl Failure {
 
 fn remedy(code: Code) -> &'static str {
     const REMEDIES: [(Code, &str); 5] = [
-        (Code::Timeout, "nothing was changed; do less at once, or try again"),
+        (
+            Code::Timeout,
+            "nothing was changed; do less at once, or try again",
+        ),
         (
             Code::OutputInvalid,
             "nothing was changed; the tool has a defect, use another one",
@@ -234,5 +237,8 @@ fn remedy(code: Code) -> &'static str {
         (Code::LimitExceeded, "nothing was changed; do less at once"),
     ];
     let found = REMEDIES.iter().find(|(known, _)| *known == code);
-    found.map_or("nothing was changed; mend the call and try again", |(_, text)| text)
+    found.map_or(
+        "nothing was changed; mend the call and try again",
+        |(_, text)| text,
+    )
 }

@@ -61,7 +61,11 @@ fn first_beyond(job: &Job, changes: &[Change]) -> Option<(Code, String, String)>
         .find_map(|change| {
             let shown = change.path.to_string();
             let Ok(path) = change.path.to_workspace() else {
-                return Some((Code::ScopeViolation, shown, "its name is not text".to_owned()));
+                return Some((
+                    Code::ScopeViolation,
+                    shown,
+                    "its name is not text".to_owned(),
+                ));
             };
             beyond(inner, &job.ticket, &path).map(|(code, why)| (code, shown, why))
         })
@@ -72,12 +76,20 @@ pub(crate) fn judge_again(job: &Job, committed: Committed) -> Result<Committed, 
     let Some((code, path, why)) = first_beyond(job, &committed.changes) else {
         return Ok(committed);
     };
-    let gate = if code == Code::AuthorityFile { Gate::Authority } else { Gate::Scope };
+    let gate = if code == Code::AuthorityFile {
+        Gate::Authority
+    } else {
+        Gate::Scope
+    };
     let message = format!("the tool changed {path}: {why} ({})", gate.as_str());
     let mut failure = Failure::new(FailureKind::Execution, Cause::ScopeViolated, code, message);
     failure.paths = vec![path];
     if let Err(error) = take_back(job) {
-        failure.left = committed.changes.iter().map(|one| one.path.to_string()).collect();
+        failure.left = committed
+            .changes
+            .iter()
+            .map(|one| one.path.to_string())
+            .collect();
         failure.context = Some(format!("it could not be taken back: {error}"));
     }
     // The ledger hears of the abort from whoever gets this failure; the record itself is closed.
@@ -90,5 +102,7 @@ fn take_back(job: &Job) -> Result<(), tagout_workspace::Error> {
     let undo = undo.unwrap_or_else(|_| job.ticket.execution.clone());
     let mut transaction = job.inner.workspace.begin(&undo)?;
     transaction.revert(&job.ticket.execution)?;
-    transaction.commit(job.inner.clockwork.now(), b"")?.confirm()
+    transaction
+        .commit(job.inner.clockwork.now(), b"")?
+        .confirm()
 }

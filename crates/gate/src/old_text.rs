@@ -39,7 +39,9 @@ pub(crate) fn matches_once(inner: &Inner, case: &Case<'_>, path: &WorkspacePath)
         Some(old) => vec![old.to_owned()],
         None => {
             let patch = BLOCKS.iter().find_map(|key| text(arguments, key));
-            patch.map(|patch| old_blocks(patch, path)).unwrap_or_default()
+            patch
+                .map(|patch| old_blocks(patch, path))
+                .unwrap_or_default()
         }
     };
     if blocks.is_empty() {
@@ -60,9 +62,14 @@ fn old_blocks(patch: &str, path: &WorkspacePath) -> Vec<String> {
     // A diff that names no file is about the only one.
     let mut ours = true;
     for line in patch.lines() {
-        let named = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ "]
-            .iter()
-            .find_map(|head| line.strip_prefix(head));
+        let named = [
+            "*** Update File: ",
+            "*** Add File: ",
+            "*** Delete File: ",
+            "+++ ",
+        ]
+        .iter()
+        .find_map(|head| line.strip_prefix(head));
         if let Some(name) = named {
             let name = name.trim().trim_start_matches("b/");
             ours = WorkspacePath::new(name).is_ok_and(|named| named == *path)
@@ -87,7 +94,10 @@ fn old_blocks(patch: &str, path: &WorkspacePath) -> Vec<String> {
             }
         }
     }
-    let mut kept: Vec<String> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
+    let mut kept: Vec<String> = blocks
+        .into_iter()
+        .filter(|block| !block.is_empty())
+        .collect();
     for block in &mut kept {
         // The file may lack the final line feed.
         block.pop();
@@ -124,7 +134,10 @@ pub(crate) fn predicted(
         | Effect::Desktop
         | Effect::Unknown { .. } => None,
     };
-    after.map(|after| (path.clone(), after)).into_iter().collect()
+    after
+        .map(|after| (path.clone(), after))
+        .into_iter()
+        .collect()
 }
 
 fn written(inner: &Inner, arguments: &Map<String, Value>, path: &WorkspacePath) -> Option<Digest> {

@@ -42,7 +42,12 @@ pub(crate) fn check(
         let Some(entry) = inner.registry.get(asked.name) else {
             let reason = format!("no tool `{}` can be run here", asked.name);
             let remedy = "use a tool that is offered";
-            return Ok(Some(refusal(Gate::Normalise, Code::ToolUnknown, reason, remedy)));
+            return Ok(Some(refusal(
+                Gate::Normalise,
+                Code::ToolUnknown,
+                reason,
+                remedy,
+            )));
         };
         let found = entry.input_violations(&Value::Object(asked.arguments.clone()));
         if !found.is_empty() {
@@ -70,7 +75,9 @@ fn child_selects(
     wanted: &IntentId,
 ) -> Result<Option<Refusal>, GateError> {
     let ancestors = inner.site.store.ancestors(session)?;
-    let wider = ancestors.iter().any(|one| one.active_intent() != Some(wanted));
+    let wider = ancestors
+        .iter()
+        .any(|one| one.active_intent() != Some(wanted));
     Ok(wider.then(|| {
         let reason = format!("a child session works on its parent's intent, which is not {wanted}");
         let remedy = "select the parent's active intent";

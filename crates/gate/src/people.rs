@@ -70,7 +70,11 @@ impl Engine {
             return self.answered(id, Answer::Granted { by, at });
         }
         // Recorded first: a yes that the ledger does not know must not be there to be used.
-        let mut event = self.event(Kind::Approval, None, json!({ "approval": id, "granted": true }));
+        let mut event = self.event(
+            Kind::Approval,
+            None,
+            json!({ "approval": id, "granted": true }),
+        );
         event.approver = Some(by.to_owned());
         self.tell(event, by)?;
         let by = by.to_owned();
@@ -98,7 +102,10 @@ impl Engine {
     pub fn answer(&self, id: &str, by: &str, answer: &str) -> Result<Question, GateError> {
         let question = self.inner.site.store.answer_question(id, answer)?;
         let data = json!({ "question": id, "answered": true });
-        self.tell(self.event(Kind::Question, Some(&question.session), data), by)?;
+        self.tell(
+            self.event(Kind::Question, Some(&question.session), data),
+            by,
+        )?;
         Ok(question)
     }
 

@@ -1,9 +1,7 @@
 //! From executions to events: the state in an event always comes from the type.
 
 use serde_json::{Value, json};
-use tagout_ledger::{
-    Commitment, Kind, NewEvent, PathChange, Stamp, Texts, ToolRef,
-};
+use tagout_ledger::{Commitment, Kind, NewEvent, PathChange, Stamp, Texts, ToolRef};
 use tagout_vocab::{SessionId, Timestamp};
 
 use crate::clockwork::Clockwork;
@@ -72,7 +70,10 @@ pub(crate) struct Closing<'a> {
 
 impl Closing<'_> {
     fn duration(&self) -> u64 {
-        let spent = self.ended.as_millis().saturating_sub(self.started.as_millis());
+        let spent = self
+            .ended
+            .as_millis()
+            .saturating_sub(self.started.as_millis());
         u64::try_from(spent).unwrap_or_default()
     }
 

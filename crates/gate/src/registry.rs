@@ -81,7 +81,11 @@ impl Entry {
 impl fmt::Debug for Entry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let declaration = self.tool.declaration();
-        write!(formatter, "Entry({} {})", declaration.id, declaration.version)
+        write!(
+            formatter,
+            "Entry({} {})",
+            declaration.id, declaration.version
+        )
     }
 }
 
@@ -163,14 +167,21 @@ impl Registry {
             native.or_else(|| custom().map(|found| found.tool))
         });
         let known = known.ok_or_else(|| RegisterError::Unknown { tool: tool() })?;
-        let contradicts = |what: String| {
-            Err(RegisterError::Contradicts { tool: tool(), what })
-        };
+        let contradicts = |what: String| Err(RegisterError::Contradicts { tool: tool(), what });
         let declared = &declaration.required_capabilities;
-        if let Some(more) = declared.iter().find(|one| !known.capabilities.contains(one)) {
-            return contradicts(format!("it wants `{more}`, which the catalogue does not list"));
+        if let Some(more) = declared
+            .iter()
+            .find(|one| !known.capabilities.contains(one))
+        {
+            return contradicts(format!(
+                "it wants `{more}`, which the catalogue does not list"
+            ));
         }
-        if let Some(less) = known.capabilities.iter().find(|one| !declared.contains(one)) {
+        if let Some(less) = known
+            .capabilities
+            .iter()
+            .find(|one| !declared.contains(one))
+        {
             return contradicts(format!("it does not declare `{less}`"));
         }
         let properties = declaration.input_schema.get("properties");
@@ -178,7 +189,11 @@ impl Registry {
             let first = key.split(['.', '[']).next().unwrap_or_default();
             properties.is_some_and(|properties| properties.get(first).is_some())
         };
-        let keys = known.paths.iter().map(|param| &param.key).chain(&known.required);
+        let keys = known
+            .paths
+            .iter()
+            .map(|param| &param.key)
+            .chain(&known.required);
         match keys.into_iter().find(|key| !takes(key)) {
             Some(key) => contradicts(format!("its input schema has no `{key}`")),
             None => Ok(known.name.clone()),

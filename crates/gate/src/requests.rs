@@ -66,7 +66,9 @@ pub(crate) fn advance(
         let id = &record.session.id;
         applied.events.push(session_event(inner, id, change, now));
         let dropped = change.dropped.clone();
-        applied.released.extend(dropped.map(|intent| (intent, id.clone())));
+        applied
+            .released
+            .extend(dropped.map(|intent| (intent, id.clone())));
     }
     record.session = moved.session;
     applied
@@ -141,20 +143,28 @@ fn one(
                 asked_at: now,
                 answer: None,
             })?;
-            applied.events.push(event(Kind::Question, json!({ "question": id })));
+            applied
+                .events
+                .push(event(Kind::Question, json!({ "question": id })));
         }
         Request::Propose { .. } => {
             store.keep_proposal(proposal(id, &session, request, now))?;
-            applied.events.push(event(Kind::Intent, json!({ "proposed": id })));
+            applied
+                .events
+                .push(event(Kind::Intent, json!({ "proposed": id })));
         }
         Request::Todo(list) => record.todos = Some(list.clone()),
         Request::SwitchMode(mode) => {
             record.mode = Some(mode.clone());
-            applied.events.push(event(Kind::Session, json!({ "mode": mode })));
+            applied
+                .events
+                .push(event(Kind::Session, json!({ "mode": mode })));
         }
         Request::Child { mode, .. } => {
             let child = child(inner, &record.session, (id, mode))?;
-            applied.events.push(event(Kind::Session, json!({ "child": child })));
+            applied
+                .events
+                .push(event(Kind::Session, json!({ "child": child })));
         }
     }
     Ok(applied)

@@ -83,11 +83,13 @@ pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
     let stage = Arc::new(AtomicU8::new(RUNNING));
     let (sender, receiver) = mpsc::sync_channel(1);
     let theirs = Arc::clone(&stage);
-    let spawned = std::thread::Builder::new().name("tool".to_owned()).spawn(move || {
-        let ran = work(&job, &theirs);
-        // Nobody waits any more when the time is over.
-        drop(sender.send(ran));
-    });
+    let spawned = std::thread::Builder::new()
+        .name("tool".to_owned())
+        .spawn(move || {
+            let ran = work(&job, &theirs);
+            // Nobody waits any more when the time is over.
+            drop(sender.send(ran));
+        });
     if let Err(error) = spawned {
         let message = format!("no thread can be started: {error}");
         let (kind, code) = (FailureKind::Resource, Code::ExecutionFailed);
@@ -102,12 +104,8 @@ pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
         Ok(ran) => ran,
         Err(mpsc::RecvTimeoutError::Disconnected) => Err(lost()),
         Err(mpsc::RecvTimeoutError::Timeout) => {
-            let left = stage.compare_exchange(
-                RUNNING,
-                ABANDONED,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            );
+            let left =
+                stage.compare_exchange(RUNNING, ABANDONED, Ordering::AcqRel, Ordering::Acquire);
             if left.is_err() {
                 // It is committing, which takes a bounded time and must be waited for.
                 return receiver.recv().unwrap_or_else(|_| Err(lost()));
@@ -119,7 +117,12 @@ pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
 
 fn timed_out(limit: u64) -> Failure {
     let message = format!("the tool took longer than {limit} ms");
-    Failure::new(FailureKind::Timeout, Cause::TimedOut, Code::Timeout, message)
+    Failure::new(
+        FailureKind::Timeout,
+        Cause::TimedOut,
+        Code::Timeout,
+        message,
+    )
 }
 
 fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
@@ -140,7 +143,10 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
     let output = guarded(job, &mut context)?;
     let violations = job.entry.output_violations(&output);
     if !violations.is_empty() {
-        let message = format!("the tool returned what it does not declare: {}", violations.join("; "));
+        let message = format!(
+            "the tool returned what it does not declare: {}",
+            violations.join("; ")
+        );
         let (kind, code) = (FailureKind::Validation, Code::OutputInvalid);
         return Err(Failure::new(kind, Cause::BadOutput, code, message));
     }
@@ -171,7 +177,9 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
 /// L5: the tool's result, its error, or its panic; nothing unwinds further.
 fn guarded(job: &Job, context: &mut Context<'_, '_>) -> Result<Value, Failure> {
     INSIDE.with(|inside| *inside.borrow_mut() = true);
-    let ran = catch_unwind(AssertUnwindSafe(|| job.entry.tool.run(&job.arguments, context)));
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        job.entry.tool.run(&job.arguments, context)
+    }));
     INSIDE.with(|inside| *inside.borrow_mut() = false);
     match ran {
         Ok(Ok(output)) => Ok(output),
@@ -181,7 +189,9 @@ fn guarded(job: &Job, context: &mut Context<'_, '_>) -> Result<Value, Failure> {
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
             let text = text.unwrap_or_else(|| "no message".to_owned());
             let message = format!("the tool panicked: {text}");
-            let trace = TRACE.with(|kept| kept.borrow_mut().take()).unwrap_or_default();
+            let trace = TRACE
+                .with(|kept| kept.borrow_mut().take())
+                .unwrap_or_default();
             let (kind, code) = (FailureKind::Execution, Code::ExecutionFailed);
             let failure = Failure::new(kind, Cause::ExecutionError, code, message);
             Err(failure.with_backtrace(&trace))
@@ -204,7 +214,10 @@ fn digests<'p>(
 }
 
 /// What the transaction will make of the declared paths, for the journal's record.
-fn declared_changes(job: &Job, transaction: &mut Transaction<'_>) -> Result<Vec<PathChange>, Failure> {
+fn declared_changes(
+    job: &Job,
+    transaction: &mut Transaction<'_>,
+) -> Result<Vec<PathChange>, Failure> {
     let limits = job.entry.tool.declaration().resource_limits;
     let mut changes = Vec::new();
     for (path, before) in digests(job, job.ticket.mutated.iter()) {

@@ -56,7 +56,10 @@ pub(crate) fn settled(
     (execution, ticket): (Execution<Executing>, &Ticket),
     report: &Report,
 ) -> Receipt {
-    let changes = inner.workspace.diff(&ticket.execution).map(|found| changes_of(&found));
+    let changes = inner
+        .workspace
+        .diff(&ticket.execution)
+        .map(|found| changes_of(&found));
     let changes = changes.unwrap_or_default();
     match &report.ended {
         Reported::Succeeded => {
@@ -85,7 +88,8 @@ fn guess_not(
         let after = ticket.predicted.get(path);
         now.is_ok_and(|now| after == Some(&now))
     };
-    if !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted) && !changes.is_empty() {
+    if !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted) && !changes.is_empty()
+    {
         return close(inner, (execution, ticket), Ok((None, changes)));
     }
     let message = "nobody told how the call ended, and the files do not tell".to_owned();
@@ -130,18 +134,29 @@ fn close(
     finish(inner, ticket, (receipt, &events))
 }
 
-fn finish(inner: &Inner, ticket: &Ticket, (mut receipt, events): (Receipt, &[NewEvent])) -> Receipt {
+fn finish(
+    inner: &Inner,
+    ticket: &Ticket,
+    (mut receipt, events): (Receipt, &[NewEvent]),
+) -> Receipt {
     match inner.ledger.append(events) {
         Ok(appended) => receipt.seqs = appended.seqs,
         Err(error) => {
             // The permit stays open, so that it is settled when the ledger can be written again.
-            receipt.warnings.push(format!("the ledger can't be written: {error}"));
+            receipt
+                .warnings
+                .push(format!("the ledger can't be written: {error}"));
             return receipt;
         }
     }
-    let freed = inner.workspace.release(&ticket.execution).map_err(GateError::from);
+    let freed = inner
+        .workspace
+        .release(&ticket.execution)
+        .map_err(GateError::from);
     if let Err(error) = freed.and_then(|()| inner.site.store.drop_ticket(&ticket.execution)) {
-        receipt.warnings.push(format!("the permit could not be closed: {error}"));
+        receipt
+            .warnings
+            .push(format!("the permit could not be closed: {error}"));
     }
     receipt
 }

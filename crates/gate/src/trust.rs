@@ -68,7 +68,10 @@ pub struct Shelf {
 
 impl Sources {
     fn texts(&self) -> impl Iterator<Item = &Text> {
-        self.policies.iter().chain(&self.intents).chain(&self.ignores)
+        self.policies
+            .iter()
+            .chain(&self.intents)
+            .chain(&self.ignores)
     }
 
     /// A digest of all of it.
@@ -126,7 +129,11 @@ impl Read {
             changes.extend(compare_layers(&old, new));
         }
         for old in &self.layers {
-            if !proposed.layers.iter().any(|new| new.source.file == old.source.file) {
+            if !proposed
+                .layers
+                .iter()
+                .any(|new| new.source.file == old.source.file)
+            {
                 changes.extend(compare_layers(old, &silent(&old.source)));
             }
         }
@@ -212,7 +219,11 @@ impl Site {
         broken.extend(refused);
         let accepted = accepted.map(|one| one.digest.to_string());
         let layers = serde_json::to_string(&books.law).unwrap_or_default();
-        let parts = [accepted.unwrap_or_default(), tree.digest().to_string(), layers];
+        let parts = [
+            accepted.unwrap_or_default(),
+            tree.digest().to_string(),
+            layers,
+        ];
         let version = Digest::of_parts("tagout law v1", parts.iter().map(String::as_bytes));
         Ok(Shelf {
             books,

@@ -155,7 +155,9 @@ impl Store {
     }
 
     pub(crate) fn drop_approval(&self, digest: &Digest) -> Result<(), GateError> {
-        Ok(tagout_workspace::files::remove(&self.approval_path(digest))?)
+        Ok(tagout_workspace::files::remove(
+            &self.approval_path(digest),
+        )?)
     }
 
     /// Every request that waits for a person, oldest first.

@@ -38,7 +38,11 @@ pub(crate) struct Store {
 #[derive(Debug)]
 #[must_use = "the lock is let go when this is dropped"]
 pub(crate) struct Locked(
-    #[expect(dead_code, reason = "held for its file, whose closing releases the lock")] File,
+    #[expect(
+        dead_code,
+        reason = "held for its file, whose closing releases the lock"
+    )]
+    File,
 );
 
 const FOLDERS: [&str; 8] = [

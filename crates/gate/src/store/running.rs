@@ -29,7 +29,10 @@ enum Line {
 #[derive(Debug)]
 pub(crate) struct Running {
     path: PathBuf,
-    #[expect(dead_code, reason = "held for its lock, which says that this process lives")]
+    #[expect(
+        dead_code,
+        reason = "held for its lock, which says that this process lives"
+    )]
     lock: File,
     // Lines of one log must not be mixed by two threads.
     turn: Mutex<()>,
@@ -38,7 +41,10 @@ pub(crate) struct Running {
 impl Running {
     fn add(&self, line: &Line) -> Result<(), GateError> {
         let bytes = Store::bytes(&self.path, line)?;
-        let _turn = self.turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _turn = self
+            .turn
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         Ok(files::append_lines(&self.path, &bytes)?)
     }
 
@@ -117,7 +123,10 @@ impl Store {
         mut take: impl FnMut(Vec<Ticket>) -> Result<(), GateError>,
     ) -> Result<(), GateError> {
         for path in self.list(FOLDER)? {
-            if path.extension().is_none_or(|extension| extension != "alive") {
+            if path
+                .extension()
+                .is_none_or(|extension| extension != "alive")
+            {
                 continue;
             }
             let Ok(lock) = File::open(&path) else {

@@ -116,5 +116,4 @@ impl Store {
         }
         Ok(found)
     }
-
 }

@@ -1,0 +1,181 @@
+//! Guard: admitted in one process, settled in another, never rolled back.
+
+use serde_json::json;
+use tagout_gate::{Admission, Engine, GateError, Outcome, Permit, Promise, Report, Reported};
+use tagout_vocab::{Call, CallId, State, Timestamp};
+
+use crate::support::*;
+
+fn admitted(engine: &Engine, call: &Call) -> Permit {
+    match engine.admit(call) {
+        Admission::Permit(permit) => *permit,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn denied(engine: &Engine, call: &Call) -> &'static str {
+    match engine.admit(call) {
+        Admission::Deny(refusal) => refusal.code.as_str(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn named(mut call: Call, id: &str) -> Call {
+    call.id = Some(CallId::new(id).unwrap());
+    call
+}
+
+const DONE: Report = Report {
+    ended: Reported::Succeeded,
+    output: None,
+    arguments: None,
+};
+
+/// §13.3: the hook that sees the selection performs it.
+#[test]
+fn admitting_the_selection_selects() {
+    let world = World::new();
+    let engine = world.engine();
+    let permit = admitted(&engine, &select("INT-001"));
+    assert_eq!(
+        engine.session(permit.session()).unwrap().session.state,
+        State::Action
+    );
+    assert_eq!(engine.settle(permit, &DONE).outcome, Outcome::Completed);
+}
+
+/// Invariant 2: a permit comes back in a later process only if the ledger confirms it.
+#[test]
+fn a_permit_is_resumed_and_settled_by_another_process() {
+    let world = World::new();
+    world.write("src/a.txt", "old");
+    let engine = in_action(&world, vec![]);
+    let _ = engine.execute(&read("src/a.txt"));
+    let permit = admitted(&engine, &named(write("src/a.txt", "new"), "c-1"));
+    let seq = permit.seq();
+    drop(permit);
+    drop(engine);
+    world.write("src/a.txt", "new");
+    let engine = world.engine();
+    let id = CallId::new("c-1").unwrap();
+    let permit = engine.resume(&id).unwrap();
+    assert_eq!(permit.seq(), seq);
+    let receipt = engine.settle(permit, &DONE);
+    assert_eq!(
+        (receipt.outcome, receipt.promise),
+        (Outcome::Completed, Promise::Guard)
+    );
+    assert_eq!(receipt.changes[0].path, "src/a.txt");
+    assert_eq!(
+        receipt.changes[0].after,
+        Some(tagout_vocab::Digest::of(b"new"))
+    );
+    assert!(matches!(
+        engine.resume(&id),
+        Err(GateError::NoPermit { .. })
+    ));
+    // What it wrote, the session has seen.
+    assert_eq!(
+        engine.execute(&write("src/a.txt", "newer")).outcome,
+        Outcome::Completed
+    );
+}
+
+/// Invariant 2: a permit file that names another event permits nothing.
+#[test]
+fn a_forged_permit_file_is_refused() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let permit = admitted(&engine, &named(write("src/a.txt", "new"), "c-1"));
+    drop(permit);
+    let folder = world.site().state().join("gate/permits");
+    let file = std::fs::read_dir(folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let mut ticket: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let seq = ticket["seq"].as_u64().unwrap();
+    ticket["seq"] = json!(seq - 1);
+    std::fs::write(&file, ticket.to_string()).unwrap();
+    let resumed = engine.resume(&CallId::new("c-1").unwrap());
+    assert!(
+        matches!(resumed, Err(GateError::NoPermit { .. })),
+        "{resumed:?}"
+    );
+}
+
+/// §13.7: the same call seen twice is judged once.
+#[test]
+fn the_same_call_twice_is_one_execution() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let call = named(write("src/a.txt", "new"), "c-1");
+    let first = admitted(&engine, &call).seq();
+    assert_eq!(admitted(&engine, &call).seq(), first);
+}
+
+/// §13.8: one open permit per path, across engines, until it is settled.
+#[test]
+fn two_engines_on_one_path() {
+    let world = World::new();
+    let one = in_action(&world, vec![]);
+    let permit = admitted(&one, &named(write("src/a.txt", "mine"), "c-1"));
+    let two = world.engine();
+    assert_eq!(
+        denied(&two, &named(write("src/a.txt", "other"), "c-2")),
+        "PATH_BUSY"
+    );
+    assert_eq!(
+        code(&two.execute(&write("src/a.txt", "other"))),
+        "PATH_BUSY"
+    );
+    assert_eq!(code(&two.execute(&write("src/b.txt", "other"))), "ALLOWED");
+    let _ = one.settle(permit, &DONE);
+    let _ = admitted(&two, &named(write("src/a.txt", "other"), "c-3"));
+}
+
+/// §13.8: a missing report is settled by what the arguments predict, and never guessed.
+#[test]
+fn a_missing_report_is_settled_by_prediction_or_not_at_all() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    for (id, path, content) in [
+        ("c-1", "src/a.txt", Some("as said")),
+        ("c-2", "src/b.txt", Some("something else")),
+        ("c-3", "src/c.txt", None),
+    ] {
+        drop(admitted(&engine, &named(write(path, "as said"), id)));
+        if let Some(content) = content {
+            world.write(path, content);
+        }
+    }
+    world.time.pass(1);
+    let session = select("x").session.unwrap();
+    let now = Timestamp::from_millis(i64::MAX);
+    let receipts = engine.settle_missing(&session, now).unwrap();
+    let outcomes: Vec<Outcome> = receipts.iter().map(|receipt| receipt.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [Outcome::Completed, Outcome::RolledBack, Outcome::RolledBack]
+    );
+    // Nothing is rolled back by itself; what stays is named.
+    assert_eq!(receipts[1].left, ["src/b.txt"]);
+    assert_eq!(world.read("src/b.txt").as_deref(), Some("something else"));
+    assert!(receipts[2].left.is_empty());
+    assert_eq!(
+        world.states(&receipts[1]),
+        [
+            "DECLARED",
+            "VALIDATED",
+            "AUTHORIZED",
+            "EXECUTING",
+            "ABORTED",
+            "ROLLED_BACK"
+        ]
+    );
+    // Settled means free.
+    let _ = admitted(&engine, &named(write("src/c.txt", "x"), "c-4"));
+}

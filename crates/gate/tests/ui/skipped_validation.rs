@@ -1,0 +1,7 @@
+use tagout_gate::lifecycle::Execution;
+use tagout_vocab::CallId;
+
+fn main() {
+    let declared = Execution::declare(CallId::new("e-1").unwrap());
+    let _ = declared.authorize();
+}
