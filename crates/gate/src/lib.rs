@@ -22,6 +22,7 @@ mod receipt;
 mod record;
 mod recover;
 mod registry;
+mod rehearsal;
 mod requests;
 mod retry;
 mod run;
@@ -40,9 +41,14 @@ pub use permit::Permit;
 pub use receipt::{Admission, Outcome, Promise, Receipt, Report, Reported};
 pub use recover::Recovered;
 pub use registry::{RegisterError, Registry, compile, violations};
+pub use rehearsal::{Played, Rehearsal, RehearsalError};
 pub use site::{ID_FILE, Places, Site};
 pub use store::{Answer, ApprovalRequest, Proposal, ProposalState, Question, SessionRecord};
 pub use tool::{Context, Deprecation, Request, Tool, ToolError};
 pub use trust::{Accepted, Shelf, Sources, Text};
+
+// What a tool sees through its context, under names that its author can write.
+pub use tagout_policy as policy;
+pub use tagout_workspace as workspace;
 
 pub(crate) use store::OWNER;

@@ -204,3 +204,111 @@ pub const COMMAND_STEPS_MAX: usize = 20_000;
 
 /// Variables whose values are followed through one line.
 pub const COMMAND_VARIABLES_MAX: usize = 64;
+
+/// The largest file that a native tool reads, edits or writes. Larger ones are for commands.
+pub const TOOL_FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// Lines of a file that one reading returns unless the caller asks for fewer.
+pub const READ_LINES_MAX: usize = 2_000;
+
+/// Bytes of a file that one reading returns.
+pub const READ_BYTES_MAX: usize = 256 * 1024;
+
+/// Bytes of one line that a reading shows; the rest is cut, and the reading says so.
+pub const READ_LINE_BYTES_MAX: usize = 4 * 1024;
+
+/// Entries that one listing returns.
+pub const LIST_ENTRIES_MAX: usize = 1_000;
+
+/// Entries that one walk through folders looks at, whatever it returns.
+pub const WALK_ENTRIES_MAX: usize = 200_000;
+
+/// Depth of folders that a walk goes down.
+pub const WALK_DEPTH_MAX: usize = 64;
+
+/// Lines that one search returns as found.
+pub const SEARCH_HITS_MAX: usize = 300;
+
+/// Lines shown on each side of a found line.
+pub const SEARCH_CONTEXT_LINES: usize = 1;
+
+/// The largest file that a search looks into.
+pub const SEARCH_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Bytes that one search reads in all.
+pub const SEARCH_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
+/// Bytes of one line that a search shows.
+pub const SEARCH_LINE_BYTES_MAX: usize = 500;
+
+/// Bytes of a regular expression that a search takes.
+pub const SEARCH_PATTERN_BYTES_MAX: usize = 4 * 1024;
+
+/// Bytes that a compiled regular expression of a search may take.
+pub const SEARCH_PROGRAM_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The largest file that a ranked search indexes.
+pub const RANK_FILE_BYTES_MAX: u64 = 512 * 1024;
+
+/// Bytes that one ranked search indexes in all.
+pub const RANK_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Lines of one indexed part of a file.
+pub const RANK_CHUNK_LINES: usize = 40;
+
+/// Parts that a ranked search returns.
+pub const RANK_HITS_MAX: usize = 10;
+
+/// Words of a query that a ranked search uses.
+pub const RANK_WORDS_MAX: usize = 64;
+
+/// The largest file whose definitions are listed.
+pub const OUTLINE_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Files of a folder whose definitions are listed.
+pub const OUTLINE_FILES_MAX: usize = 200;
+
+/// Definitions that one listing returns.
+pub const OUTLINE_DEFINITIONS_MAX: usize = 2_000;
+
+/// Times that the syntax parser reports progress before it is stopped.
+pub const OUTLINE_PARSE_STEPS_MAX: usize = 200_000;
+
+/// Places that an error about an edit shows.
+pub const CANDIDATES_MAX: usize = 5;
+
+/// Lines of one such place.
+pub const CANDIDATE_LINES_MAX: usize = 12;
+
+/// Bytes of one such line.
+pub const CANDIDATE_LINE_BYTES_MAX: usize = 200;
+
+/// Lines of a file that are compared with a text that was not found.
+pub const SIMILARITY_LINES_MAX: usize = 50_000;
+
+/// Files that one patch may name.
+pub const PATCH_FILES_MAX: usize = 1_000;
+
+/// Hunks of one patch.
+pub const PATCH_HUNKS_MAX: usize = 10_000;
+
+/// Line comparisons that applying one patch to one file may take.
+pub const PATCH_STEPS_MAX: usize = 100_000_000;
+
+/// Bytes of one question, proposal, result or task that an agent writes for a person.
+pub const MESSAGE_BYTES_MAX: usize = 32 * 1024;
+
+/// How long a native tool that touches a few files may take.
+pub const TOOL_TIME_MS_MAX: u64 = 10_000;
+
+/// How long a native tool that looks through the workspace may take.
+pub const TOOL_SEARCH_TIME_MS_MAX: u64 = 60_000;
+
+/// Memory that a native tool may take.
+pub const TOOL_MEMORY_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
+/// Places that one edit replaces.
+pub const REPLACEMENTS_MAX: usize = 100_000;
+
+/// Lines of a file to which a patch is applied.
+pub const PATCH_LINES_MAX: usize = 1_000_000;
