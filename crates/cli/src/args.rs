@@ -1,10 +1,15 @@
 //! What can be typed. The help text is the doc comment of each field.
 
 mod ledger;
+mod runtime;
 
 use std::path::PathBuf;
 
 pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
+pub(crate) use runtime::{
+    AnswerArgs, ApproveArgs, EpochArgs, EpochVerb, InitArgs, IntentNewArgs, IntentProposeArgs,
+    PendingArgs, ProfileArg, RejectArgs, RunArgs, SessionArgs, TrustArgs,
+};
 
 use clap::{Args as ClapArgs, CommandFactory as _, Parser, Subcommand, error::ErrorKind};
 use clap_complete::Shell;
@@ -46,10 +51,18 @@ pub(crate) struct PlaceArgs {
 /// One thing to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Explain(ExplainArgs),
-    Intent(IntentArgs),
-    Lint(LintArgs),
+    Init(InitArgs),
     Demo(DemoArgs),
+    Explain(ExplainArgs),
+    Run(RunArgs),
+    Intent(IntentArgs),
+    Trust(TrustArgs),
+    Pending(PendingArgs),
+    Approve(ApproveArgs),
+    Reject(RejectArgs),
+    Answer(AnswerArgs),
+    Epoch(EpochArgs),
+    Lint(LintArgs),
     Log(LogArgs),
     Verify(VerifyArgs),
     Prove(ProveArgs),
@@ -85,7 +98,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-/// Look at the declared intents
+/// Look at the declared intents, take one up, or change them
 #[derive(Debug, ClapArgs)]
 pub(crate) struct IntentArgs {
     #[command(subcommand)]
@@ -110,6 +123,40 @@ pub(crate) enum IntentVerb {
         /// Answer in JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Declare an intent (for people)
+    #[command(
+        after_help = "Example:\n  tagout intent new INT-002 --name 'Tidy up' --scope 'src/**'"
+    )]
+    New(IntentNewArgs),
+    /// Take an intent up in this session and print its context
+    #[command(after_help = "Example:\n  tagout intent select INT-001")]
+    Select {
+        /// The intent's id
+        id: String,
+        #[command(flatten)]
+        session: SessionArgs,
+    },
+    /// Ask a person for an intent or a wider scope
+    #[command(after_help = "Example:\n  tagout intent propose --name 'Tidy up' --scope 'docs/**'")]
+    Propose(IntentProposeArgs),
+    /// Mark an intent as done (for people)
+    #[command(after_help = "Example:\n  tagout intent complete INT-001")]
+    Complete {
+        /// The intent's id
+        id: String,
+        /// Do not ask for a terminal
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Let an intent go, whoever holds it (for people)
+    #[command(after_help = "Example:\n  tagout intent release INT-001")]
+    Release {
+        /// The intent's id
+        id: String,
+        /// Do not ask for a terminal
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -209,4 +256,10 @@ fn named(name: &str) -> Option<PathBuf> {
     std::env::var_os(name)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
+}
+
+/// Who runs this, for the record.
+pub(crate) fn user() -> String {
+    let named = named("USER").or_else(|| named("LOGNAME"));
+    named.map_or_else(|| "unknown".to_owned(), |name| name.display().to_string())
 }

@@ -14,11 +14,11 @@ use crate::site;
 
 /// Where the intents are declared.
 pub(crate) const INTENTS: &str = ".orchestration/active_intents.yaml";
-const POLICIES: [&str; 2] = [
+pub(crate) const POLICIES: [&str; 2] = [
     ".orchestration/hook_policy.yaml",
     ".orchestration/constraints.sidecar.yaml",
 ];
-const IGNORES: [&str; 2] = [".intentignore", ".orchestration/.intentignore"];
+pub(crate) const IGNORES: [&str; 2] = [".intentignore", ".orchestration/.intentignore"];
 const USER_POLICY: &str = "policy.yaml";
 
 /// The books of one workspace, with everything that is wrong with its files.
@@ -59,6 +59,16 @@ pub(crate) fn open(root: Option<&Path>) -> Result<Shelf, Failure> {
         warnings,
         read,
     })
+}
+
+/// The person's own policy, which caps every repository's. One that can't be understood ends here.
+pub(crate) fn user_layer() -> Result<Option<Layer>, Failure> {
+    let mut reader = Reader::default();
+    let layer = reader.user_layer();
+    if reader.problems.is_empty() {
+        return Ok(layer);
+    }
+    Err(Failure::problems(&reader.problems))
 }
 
 #[derive(Debug, Default)]

@@ -1,6 +1,4 @@
 //! Exit codes as a type: scripts branch on them.
-//!
-//! 4 (conflict) is kept for the verbs that run something.
 
 use std::process::ExitCode;
 
@@ -15,6 +13,8 @@ pub(crate) enum Exit {
     Denied,
     /// What was given can't be understood.
     Invalid,
+    /// Someone else changed the same thing.
+    Conflict,
 }
 
 impl From<Exit> for ExitCode {
@@ -24,6 +24,7 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Denied => 2,
             Exit::Invalid => 3,
+            Exit::Conflict => 4,
         })
     }
 }

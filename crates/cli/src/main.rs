@@ -9,8 +9,10 @@ mod keys;
 mod moments;
 mod person;
 mod report;
+mod runtime;
 mod site;
 mod state;
+mod terminal;
 mod verbs;
 
 use std::process::ExitCode;

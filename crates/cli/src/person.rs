@@ -1,11 +1,12 @@
 //! Verbs for people: refused to agents, and to anything without a person in front of it.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, BufRead as _, IsTerminal as _};
 
 use tagout_vocab::Code;
 
 use crate::args;
 use crate::failure::Failure;
+use crate::report;
 
 /// Refuses a verb unless a person runs it: at a terminal, or in a script that says `--yes`.
 ///
@@ -30,4 +31,18 @@ pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// Asks for a yes, unless it was given on the command line.
+pub(crate) fn agrees(yes: bool, question: &str) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    report::note(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Failure::failed(format!("the answer can't be read: {error}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

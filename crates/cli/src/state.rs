@@ -4,15 +4,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tagout_gate::ID_FILE;
 use tagout_ledger::LedgerError;
 use tagout_vocab::limits::ID_BYTES_MAX;
 
 use crate::args::{self, PlaceArgs};
 use crate::failure::Failure;
 use crate::site;
-
-/// The uncommitted file that names a workspace's state.
-const ID_FILE: &str = ".orchestration/.tagout-id";
 
 /// The state of one workspace.
 #[derive(Debug)]
@@ -54,7 +52,8 @@ impl State {
     }
 }
 
-fn home(place: &PlaceArgs) -> Result<PathBuf, Failure> {
+/// The folder that holds the states of all workspaces.
+pub(crate) fn home(place: &PlaceArgs) -> Result<PathBuf, Failure> {
     let named = place.state_dir.clone().or_else(args::state_dir);
     let named = named.ok_or_else(|| {
         Failure::invalid("there is no state folder: neither `--state-dir` nor a home is known")

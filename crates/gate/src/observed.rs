@@ -92,7 +92,7 @@ pub(crate) fn judge_again(job: &Job, committed: Committed) -> Result<Committed, 
         failure.context = Some(format!("it could not be taken back: {error}"));
     }
     // The ledger hears of the abort from whoever gets this failure; the record itself is closed.
-    drop(committed.confirm());
+    committed.confirm();
     Err(failure)
 }
 

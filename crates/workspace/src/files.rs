@@ -139,6 +139,11 @@ fn forgiven(error: std::io::Error) -> std::io::Result<()> {
     }
 }
 
+/// Makes a folder and those above it, as anybody's program would; what is there stays as it is.
+pub fn ensure_dir(path: &Path) -> Result<(), Error> {
+    make_dir(path, 0o777)
+}
+
 /// Makes a folder, and those above it, that only its owner can enter.
 pub fn ensure_dir_private(path: &Path) -> Result<(), Error> {
     if let Ok(handle) = sys::open_root(path) {
@@ -148,13 +153,18 @@ pub fn ensure_dir_private(path: &Path) -> Result<(), Error> {
         }
         return Ok(());
     }
-    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty())
-        && sys::open_root(above).is_err()
-    {
-        ensure_dir_private(above)?;
+    make_dir(path, 0o700)
+}
+
+fn make_dir(path: &Path, mode: u32) -> Result<(), Error> {
+    if sys::open_root(path).is_ok() {
+        return Ok(());
+    }
+    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
+        make_dir(above, mode)?;
     }
     let (folder, name) = split(path)?;
-    match sys::mkdir(&folder, &name, 0o700) {
+    match sys::mkdir(&folder, &name, mode) {
         Err(error) if !sys::is_taken(&error) => {
             return Err(Error::io("make the folder", shown(path), error));
         }

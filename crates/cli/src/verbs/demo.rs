@@ -74,7 +74,7 @@ fn lay_out(folder: &Path, files: &BTreeMap<String, String>) -> Result<PathBuf, F
     for (name, content) in files {
         let path = workspace.join(name);
         let parent = path.parent().unwrap_or(&workspace);
-        tagout_workspace::files::ensure_dir_private(parent)
+        tagout_workspace::files::ensure_dir(parent)
             .and_then(|()| tagout_workspace::files::write_atomic(&path, content.as_bytes(), None))
             .map_err(Failure::failed)?;
     }

@@ -1,13 +1,18 @@
 //! One file per verb.
 
 mod demo;
+mod epoch;
 mod explain;
+mod init;
 mod intent;
 mod lint;
 mod log;
+mod people;
 mod prove;
+mod run;
 mod seal;
 mod stats;
+mod trust;
 mod verify;
 
 use crate::args::{self, Args, Verb};
@@ -23,6 +28,14 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Intent(verb) => intent::run(place, &verb),
         Verb::Lint(verb) => lint::run(place, &verb),
         Verb::Demo(verb) => demo::run(&verb),
+        Verb::Init(verb) => init::run(place, &verb),
+        Verb::Run(verb) => run::run(place, &verb),
+        Verb::Trust(verb) => trust::run(place, &verb),
+        Verb::Pending(verb) => people::pending(place, &verb),
+        Verb::Approve(verb) => people::approve(place, &verb),
+        Verb::Reject(verb) => people::reject(place, &verb),
+        Verb::Answer(verb) => people::answer(place, &verb),
+        Verb::Epoch(verb) => epoch::run(place, &verb),
         Verb::Log(verb) => log::run(place, &verb),
         Verb::Verify(verb) => verify::run(place, &verb),
         Verb::Prove(verb) => prove::run(place, &verb),

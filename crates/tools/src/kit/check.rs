@@ -7,7 +7,7 @@ use serde_json::Value;
 use tagout_gate::policy::capability::Capability;
 use tagout_gate::policy::intents::IntentSet;
 use tagout_gate::policy::targets::lint_schema;
-use tagout_gate::workspace::{Change, ChangeKind, Committed, RelPath};
+use tagout_gate::workspace::{Change, ChangeKind, RelPath};
 use tagout_gate::{Played, Rehearsal, RehearsalError, Tool, ToolError, compile, violations};
 use tagout_vocab::Timestamp;
 
@@ -136,7 +136,7 @@ impl<'c> Check<'c> {
             filling.write(&path, content).map_err(failed)?;
         }
         let filled = filling.commit(Timestamp::from_millis(0), b"");
-        filled.and_then(Committed::confirm).map_err(failed)?;
+        filled.map_err(failed)?.confirm();
         Ok(stage)
     }
 
@@ -187,7 +187,7 @@ impl<'c> Check<'c> {
         let committed = played.transaction.commit(Timestamp::from_millis(0), b"");
         let committed = committed.map_err(failed)?;
         let changes = committed.changes.clone();
-        committed.confirm().map_err(failed)?;
+        committed.confirm();
         Ok(Ran { output, changes })
     }
 

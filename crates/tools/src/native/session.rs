@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tagout_gate::policy::intents;
+use tagout_gate::policy::scope::Pattern;
 use tagout_gate::{Context, Request, ToolError};
 use tagout_vocab::IntentId;
 use tagout_vocab::limits::{ID_BYTES_MAX, MESSAGE_BYTES_MAX, SCOPE_PATTERNS_MAX};
@@ -121,7 +122,7 @@ fn scope(input: Input<'_>) -> Result<Vec<String>, ToolError> {
         )));
     }
     for pattern in &patterns {
-        intents::check_pattern(pattern)
+        Pattern::parse_relative(pattern)
             .map_err(|error| invalid(format!("`{pattern}` can't be in a scope: {error}")))?;
     }
     Ok(patterns)

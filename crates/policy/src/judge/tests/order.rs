@@ -393,7 +393,10 @@ fn commands_by_what_they_do() {
     let now = |line: &str| said(&in_action(&run(line)));
     assert_eq!(now("touch src/weather/a.rs"), "allow ALLOWED");
     assert_eq!(now("touch src/main.rs"), "deny SCOPE_VIOLATION");
-    assert_eq!(now("echo x > .orchestration/active_intents.yaml"), "deny AUTHORITY_FILE");
+    assert_eq!(
+        now("echo x > .orchestration/active_intents.yaml"),
+        "deny AUTHORITY_FILE"
+    );
     assert_eq!(now("curl https://x.test"), "deny CEILING_EXCEEDED");
     assert_eq!(now("rm -rf /"), "deny SCOPE_VIOLATION");
 }
@@ -402,10 +405,18 @@ fn commands_by_what_they_do() {
 #[test]
 fn verbs_for_people_are_refused() {
     let run = |line: &str| call("execute_command", json!({ "command": line }));
-    for line in ["tagout approve ap-1", "echo y | tagout trust", "sh -c 'tagout init --yes'"] {
+    for line in [
+        "tagout approve ap-1",
+        "echo y | tagout trust",
+        "sh -c 'tagout init --yes'",
+    ] {
         assert_eq!(said(&in_action(&run(line))), "deny PERSON_ONLY", "{line}");
     }
-    for line in ["tagout log", "tagout intent select INT-001", "tagout --help"] {
+    for line in [
+        "tagout log",
+        "tagout intent select INT-001",
+        "tagout --help",
+    ] {
         assert_eq!(said(&in_action(&run(line))), "allow ALLOWED", "{line}");
     }
 }

@@ -1,4 +1,4 @@
-//! `tagout intent`: what is declared, and what can be selected.
+//! `tagout intent list` and `show`: what is declared, and what can be selected.
 
 use std::fmt::Write as _;
 
@@ -7,27 +7,29 @@ use tagout_policy::intents::{self, IntentSet};
 use tagout_policy::judge::Books;
 use tagout_vocab::{Intent, IntentId};
 
-use crate::args::{IntentArgs, IntentVerb, PlaceArgs};
+use crate::args::PlaceArgs;
 use crate::books::{self, Shelf};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{clock, report, site};
 
-/// Lists intents or shows one.
-pub(crate) fn run(place: &PlaceArgs, args: &IntentArgs) -> Result<Exit, Failure> {
+/// The books of the workspace, whole.
+fn shelf(place: &PlaceArgs) -> Result<Shelf, Failure> {
     let root = site::require(place.workspace.as_deref())?;
     let shelf = books::open(Some(&root))?;
-    if !shelf.problems.is_empty() {
-        return Err(Failure::problems(&shelf.problems));
+    if shelf.problems.is_empty() {
+        return Ok(shelf);
     }
-    match &args.verb {
-        IntentVerb::List { json } => list(&shelf, *json),
-        IntentVerb::Show { id, json } => show(&shelf, id, *json),
-    }?;
-    Ok(Exit::Done)
+    Err(Failure::problems(&shelf.problems))
 }
 
-fn list(shelf: &Shelf, json: bool) -> Result<(), Failure> {
+/// Lists the intents.
+pub(super) fn list(place: &PlaceArgs, json: bool) -> Result<Exit, Failure> {
+    let shelf = shelf(place)?;
+    told(&shelf, json).map(|()| Exit::Done)
+}
+
+fn told(shelf: &Shelf, json: bool) -> Result<(), Failure> {
     let books = &shelf.books;
     if json {
         let intents: Vec<Value> = books
@@ -74,19 +76,22 @@ fn table(books: &Books) -> String {
     out
 }
 
-fn show(shelf: &Shelf, id: &str, json: bool) -> Result<(), Failure> {
+/// Shows one intent.
+pub(super) fn show(place: &PlaceArgs, id: &str, json: bool) -> Result<Exit, Failure> {
+    let shelf = shelf(place)?;
     let books = &shelf.books;
     let intent = IntentId::new(id)
         .ok()
         .and_then(|id| books.intents.get(&id))
         .ok_or_else(|| unknown(&books.intents, id))?;
     if json {
-        return report::json(&to_json(books, intent));
+        report::json(&to_json(books, intent))?;
+        return Ok(Exit::Done);
     }
     let mut out = String::new();
     // Writing into a `String` cannot fail.
     render(&mut out, books, intent).unwrap_or_default();
-    report::data(&out)
+    report::data(&out).map(|()| Exit::Done)
 }
 
 fn unknown(intents: &IntentSet, id: &str) -> Failure {

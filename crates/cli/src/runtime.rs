@@ -1,0 +1,106 @@
+//! Opens the engine of a workspace: state, books, tools, clock and chance.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::thread;
+
+use tagout_gate::{Clockwork, Engine, Places, Registry, Shelf, Site, Sources, Text};
+use tagout_policy::catalogue::Catalogue;
+
+use crate::args::PlaceArgs;
+use crate::books;
+use crate::failure::Failure;
+use crate::{clock, report, site, state};
+
+/// Where the workspace and the states of all workspaces lie.
+pub(crate) fn places(place: &PlaceArgs) -> Result<Places, Failure> {
+    let root = site::require(place.workspace.as_deref())?;
+    Ok(Places {
+        root,
+        state_home: state::home(place)?,
+    })
+}
+
+/// The clock and the kernel's own random bytes.
+pub(crate) fn clockwork() -> Result<Clockwork, Failure> {
+    // Read once here, so that a machine without randomness is an error and not a weak key.
+    let _probe =
+        random().map_err(|error| Failure::failed(format!("`{RANDOM}` can't be read: {error}")))?;
+    let chance = || random().unwrap_or_default();
+    Ok(Clockwork::new(clock::now, chance).pausing(thread::sleep))
+}
+
+const RANDOM: &str = "/dev/urandom";
+
+fn random() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    File::open(RANDOM)?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The files of the tree that decide what agents may do.
+pub(crate) fn sources(root: &Path) -> Result<Sources, Failure> {
+    let text = |name: &str| {
+        site::read_sidecar(root, name)
+            .map(|text| {
+                text.map(|text| Text {
+                    name: name.to_owned(),
+                    text,
+                })
+            })
+            .map_err(|problem| Failure::invalid(problem))
+    };
+    let all = |names: &[&str]| -> Result<Vec<Text>, Failure> {
+        names
+            .iter()
+            .filter_map(|name| text(name).transpose())
+            .collect()
+    };
+    Ok(Sources {
+        policies: all(&books::POLICIES)?,
+        intents: text(books::INTENTS)?,
+        ignores: all(&books::IGNORES)?,
+    })
+}
+
+/// Opens the engine of the workspace, recovering first what a crash left behind.
+pub(crate) fn open(place: &PlaceArgs) -> Result<Engine, Failure> {
+    open_at(&places(place)?)
+}
+
+/// The same for known places.
+pub(crate) fn open_at(places: &Places) -> Result<Engine, Failure> {
+    let site = Site::open(places).map_err(Failure::failed)?;
+    let shelf = shelf(&site, &places.root)?;
+    let registry = registry(&shelf)?;
+    let (engine, recovered) =
+        Engine::open(site, shelf, registry, clockwork()?).map_err(Failure::failed)?;
+    for call in &recovered.completed {
+        report::note(&format!(
+            "{call} was committed before a crash; the ledger knows now"
+        ));
+    }
+    for call in &recovered.rolled_back {
+        report::note(&format!("{call} did not end; nothing of it is left"));
+    }
+    for conflict in &recovered.conflicts {
+        report::note(&format!("left alone: {conflict}"));
+    }
+    Ok(engine)
+}
+
+fn shelf(site: &Site, root: &Path) -> Result<Shelf, Failure> {
+    let catalogue = Catalogue::built_in().map_err(|problems| Failure::problems(&problems))?;
+    let user = books::user_layer()?;
+    site.shelve(catalogue, user, &sources(root)?)
+        .map_err(Failure::failed)
+}
+
+fn registry(shelf: &Shelf) -> Result<Registry, Failure> {
+    let mut registry = Registry::new(shelf.books.catalogue.clone());
+    for tool in tagout_tools::native(&shelf.books.catalogue).map_err(Failure::failed)? {
+        registry.register(tool).map_err(Failure::failed)?;
+    }
+    Ok(registry)
+}

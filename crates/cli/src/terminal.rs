@@ -1,0 +1,23 @@
+//! The session of a terminal: the same for every command that is typed there.
+
+use std::fs;
+
+use crate::failure::Failure;
+
+/// A name for the terminal's session: its leader's process id and start, which no other has.
+pub(crate) fn session() -> Result<String, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::failed(format!("the terminal's session can't be told: {error}"))
+            .hint("name one with `--session S`")
+    };
+    let own = fs::read_to_string("/proc/self/stat").map_err(failed)?;
+    let leader = field(&own, 3).unwrap_or("0").to_owned();
+    let stat = fs::read_to_string(format!("/proc/{leader}/stat")).unwrap_or_default();
+    let started = field(&stat, 19).unwrap_or("0").to_owned();
+    Ok(format!("terminal-{leader}-{started}"))
+}
+
+/// A field after the program's name, which may itself hold blanks and brackets.
+fn field(stat: &str, index: usize) -> Option<&str> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(index)
+}

@@ -1,0 +1,124 @@
+//! `tagout intent new`, `select`, `propose`, `complete`, `release`.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use tagout_gate::{Engine, Places};
+use tagout_policy::intents;
+use tagout_policy::judge::Standing;
+use tagout_vocab::{Budget, Intent, IntentId, IntentStatus, Role};
+use tagout_workspace::files;
+
+use crate::args::{IntentNewArgs, IntentProposeArgs, PlaceArgs, SessionArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::verbs::{run, trust};
+use crate::{args, books, person, report, runtime, site};
+
+fn id_of(text: &str) -> Result<IntentId, Failure> {
+    IntentId::new(text).map_err(|error| Failure::invalid(format!("`{text}`: {error}")))
+}
+
+/// Declares an intent; a person's word is as good as `trust` for what this verb writes.
+pub(super) fn new(place: &PlaceArgs, args: &IntentNewArgs) -> Result<Exit, Failure> {
+    person::required(args.yes, "intent new")?;
+    let places = runtime::places(place)?;
+    let intent = Intent {
+        id: id_of(&args.id)?,
+        name: args.name.clone(),
+        status: IntentStatus::Pending,
+        owned_scope: args.scope.clone(),
+        constraints: args.constraint.clone(),
+        acceptance_criteria: args.accept.clone(),
+        related_requirements: Vec::new(),
+        description: None,
+        expires_at: None,
+        budget: Budget::default(),
+        shares_with: Vec::new(),
+    };
+    change(&places, |text| {
+        intents::append(books::INTENTS, text, &intent)
+    })?;
+    report::line(&format!("{} is declared", intent.id))?;
+    Ok(Exit::Done)
+}
+
+/// Marks an intent as done.
+pub(super) fn complete(place: &PlaceArgs, id: &str, yes: bool) -> Result<Exit, Failure> {
+    person::required(yes, "intent complete")?;
+    let places = runtime::places(place)?;
+    let id = id_of(id)?;
+    change(&places, |text| {
+        intents::set_status(books::INTENTS, text, &id, IntentStatus::Completed)
+    })?;
+    report::line(&format!("{id} is completed"))?;
+    Ok(Exit::Done)
+}
+
+/// Edits the intents file, and accepts the edit if nothing else waits for a person's eye.
+fn change(
+    places: &Places,
+    edit: impl FnOnce(&str) -> Result<String, intents::EditError>,
+) -> Result<(), Failure> {
+    let engine = runtime::open_at(places)?;
+    let clean = engine.shelf().waiting.is_empty() && engine.shelf().standing == Standing::Accepted;
+    let text = site::read_sidecar(&places.root, books::INTENTS).map_err(Failure::invalid)?;
+    let edited = edit(text.as_deref().unwrap_or_default()).map_err(Failure::invalid)?;
+    store(&places.root, &edited)?;
+    if clean {
+        return trust::accept(&engine, &runtime::sources(&places.root)?);
+    }
+    report::note("other changes wait too: `tagout trust` shows them and accepts all");
+    Ok(())
+}
+
+fn store(root: &Path, text: &str) -> Result<(), Failure> {
+    files::write_atomic(&root.join(books::INTENTS), text.as_bytes(), None).map_err(Failure::failed)
+}
+
+/// Takes an intent up in the session, through the tool that does it.
+pub(super) fn select(place: &PlaceArgs, id: &str, session: &SessionArgs) -> Result<Exit, Failure> {
+    let engine = runtime::open(place)?;
+    let arguments = Map::from_iter([("intent_id".to_owned(), Value::from(id))]);
+    by_role(&engine, Role::SelectIntent, arguments, session)
+}
+
+/// H18: asks a person for an intent or a wider scope.
+pub(super) fn propose(place: &PlaceArgs, args: &IntentProposeArgs) -> Result<Exit, Failure> {
+    let engine = runtime::open(place)?;
+    let mut arguments = Map::from_iter([
+        ("name".to_owned(), Value::from(args.name.as_str())),
+        ("owned_scope".to_owned(), Value::from(args.scope.clone())),
+        ("reason".to_owned(), Value::from(args.reason.as_str())),
+    ]);
+    if let Some(id) = &args.id {
+        arguments.insert("intent_id".to_owned(), Value::from(id.as_str()));
+    }
+    by_role(&engine, Role::ProposeIntent, arguments, &args.session)
+}
+
+fn by_role(
+    engine: &Engine,
+    role: Role,
+    arguments: Map<String, Value>,
+    session: &SessionArgs,
+) -> Result<Exit, Failure> {
+    let tool = engine.shelf().books.name_of(role).to_owned();
+    run::execute(engine, &tool, arguments, session)
+}
+
+/// Lets an intent go, whoever holds it.
+pub(super) fn release(place: &PlaceArgs, id: &str, yes: bool) -> Result<Exit, Failure> {
+    person::required(yes, "intent release")?;
+    let engine = runtime::open(place)?;
+    let id = id_of(id)?;
+    let released = engine
+        .release(&id, &args::user())
+        .map_err(Failure::failed)?;
+    report::line(&if released {
+        format!("{id} is free")
+    } else {
+        format!("nobody held {id}")
+    })?;
+    Ok(Exit::Done)
+}

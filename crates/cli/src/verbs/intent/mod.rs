@@ -1,0 +1,21 @@
+//! `tagout intent`: look at intents, take them up, and, for people, change them.
+
+mod change;
+mod look;
+
+use crate::args::{IntentArgs, IntentVerb, PlaceArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Does what was asked of the intents.
+pub(crate) fn run(place: &PlaceArgs, args: &IntentArgs) -> Result<Exit, Failure> {
+    match &args.verb {
+        IntentVerb::List { json } => look::list(place, *json),
+        IntentVerb::Show { id, json } => look::show(place, id, *json),
+        IntentVerb::New(new) => change::new(place, new),
+        IntentVerb::Select { id, session } => change::select(place, id, session),
+        IntentVerb::Propose(proposed) => change::propose(place, proposed),
+        IntentVerb::Complete { id, yes } => change::complete(place, id, *yes),
+        IntentVerb::Release { id, yes } => change::release(place, id, *yes),
+    }
+}

@@ -1,0 +1,110 @@
+//! `tagout pending`, `approve`, `reject`, `answer`: the human gate.
+
+use serde_json::{Value, json};
+use tagout_gate::{ApprovalRequest, ProposalState};
+
+use crate::args::{AnswerArgs, ApproveArgs, PendingArgs, PlaceArgs, RejectArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{args, person, report, runtime};
+
+/// What waits for a person.
+pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Failure> {
+    let engine = runtime::open(place)?;
+    let requests = engine.pending().map_err(Failure::failed)?;
+    let questions = engine.questions().map_err(Failure::failed)?;
+    let questions: Vec<_> = questions
+        .into_iter()
+        .filter(|one| one.answer.is_none())
+        .collect();
+    let proposals = engine.proposals().map_err(Failure::failed)?;
+    let proposals: Vec<_> = proposals
+        .into_iter()
+        .filter(|one| one.state == ProposalState::Pending)
+        .collect();
+    if args.json {
+        let requests: Vec<Value> = requests.iter().map(to_json).collect();
+        report::json(&json!({
+            "approvals": requests, "questions": questions, "proposals": proposals,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    for request in &requests {
+        report::line(&format!(
+            "{}  {}  {}",
+            request.id, request.tool, request.reason
+        ))?;
+        for effect in &request.effects {
+            report::line(&format!("    {effect}"))?;
+        }
+    }
+    for question in &questions {
+        report::line(&format!("{}  asks: {}", question.id, question.question))?;
+    }
+    for proposal in &proposals {
+        let name = proposal.name.as_deref().unwrap_or("a wider scope");
+        report::line(&format!("{}  proposes: {name}", proposal.id))?;
+    }
+    if requests.is_empty() && questions.is_empty() && proposals.is_empty() {
+        report::note("nothing waits for a person");
+    }
+    Ok(Exit::Done)
+}
+
+fn to_json(request: &ApprovalRequest) -> Value {
+    json!({
+        "id": request.id, "tool": request.tool, "session": request.session.as_str(),
+        "intent": request.intent, "effects": request.effects, "arguments": request.arguments,
+        "reason": request.reason, "rule": request.rule,
+        "expires_at": request.expires_at.to_string(),
+    })
+}
+
+/// Says yes to exactly one call, once.
+pub(crate) fn approve(place: &PlaceArgs, args: &ApproveArgs) -> Result<Exit, Failure> {
+    person::required(args.yes, "approve")?;
+    let engine = runtime::open(place)?;
+    let pending = engine.pending().map_err(Failure::failed)?;
+    let request = pending
+        .iter()
+        .find(|one| one.id == args.id)
+        .ok_or_else(|| Failure::invalid(format!("nothing waits under `{}`", args.id)))?;
+    report::note(&format!(
+        "{} in session {}: {}",
+        request.tool, request.session, request.reason
+    ));
+    for effect in &request.effects {
+        report::note(&format!("  {effect}"));
+    }
+    if !person::agrees(args.yes, "Approve exactly this call, once?")? {
+        return Ok(Exit::Denied);
+    }
+    engine
+        .approve(&args.id, &args::user())
+        .map_err(Failure::failed)?;
+    report::line("approved; the agent has to make the call again")?;
+    Ok(Exit::Done)
+}
+
+/// Says no.
+pub(crate) fn reject(place: &PlaceArgs, args: &RejectArgs) -> Result<Exit, Failure> {
+    person::required(args.yes, "reject")?;
+    let engine = runtime::open(place)?;
+    let reason = args.reason.as_deref().unwrap_or("no reason given");
+    engine
+        .reject(&args.id, &args::user(), reason)
+        .map_err(Failure::failed)?;
+    report::line("rejected")?;
+    Ok(Exit::Done)
+}
+
+/// Answers a question of an agent.
+pub(crate) fn answer(place: &PlaceArgs, args: &AnswerArgs) -> Result<Exit, Failure> {
+    person::required(args.yes, "answer")?;
+    let engine = runtime::open(place)?;
+    engine
+        .answer(&args.id, &args::user(), &args.text)
+        .map_err(Failure::failed)?;
+    report::line("answered; the agent gets it with its next question")?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,108 @@
+//! `tagout run`: one native tool through the whole lifecycle.
+
+use serde_json::{Map, Value, json};
+use tagout_gate::{Engine, Outcome, Receipt};
+use tagout_vocab::{Agent, Call, Code, Refusal, SessionId};
+
+use crate::args::{PlaceArgs, RunArgs, SessionArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{report, runtime, terminal};
+
+/// Runs one tool.
+pub(crate) fn run(place: &PlaceArgs, args: &RunArgs) -> Result<Exit, Failure> {
+    let arguments: Map<String, Value> = serde_json::from_str(&args.input)
+        .map_err(|error| Failure::invalid(format!("`--input` is not a JSON object: {error}")))?;
+    let engine = runtime::open(place)?;
+    execute(&engine, &args.tool, arguments, &args.session)
+}
+
+/// Runs a tool in the session of this terminal, or the named one, and tells what came of it.
+pub(crate) fn execute(
+    engine: &Engine,
+    tool: &str,
+    arguments: Map<String, Value>,
+    session: &SessionArgs,
+) -> Result<Exit, Failure> {
+    let mut call = Call::new(tool, arguments);
+    call.session = Some(session_id(session)?);
+    call.agent = Agent {
+        name: Some("cli".to_owned()),
+        ..Agent::default()
+    };
+    let receipt = engine.execute(&call);
+    tell(&receipt, session.json)
+}
+
+fn session_id(session: &SessionArgs) -> Result<SessionId, Failure> {
+    let named = session.session.clone().map_or_else(terminal::session, Ok)?;
+    SessionId::new(&named).map_err(|error| Failure::invalid(format!("`--session`: {error}")))
+}
+
+fn tell(receipt: &Receipt, json: bool) -> Result<Exit, Failure> {
+    for warning in &receipt.warnings {
+        report::note(&format!("warning: {warning}"));
+    }
+    if json {
+        report::json(&to_json(receipt))?;
+        return Ok(exit(receipt));
+    }
+    match (&receipt.output, &receipt.refusal) {
+        (Some(Value::String(text)), None) => report::line(text)?,
+        (Some(output), None) => report::line(&pretty(output))?,
+        (_, Some(refusal)) => refused(receipt, refusal),
+        (None, None) => {}
+    }
+    for change in &receipt.changes {
+        report::note(&format!("changed {}", change.path));
+    }
+    Ok(exit(receipt))
+}
+
+fn refused(receipt: &Receipt, refusal: &Refusal) {
+    report::note(&format!("{}: {}", refusal.code.as_str(), refusal.reason));
+    report::note(&format!("what to do: {}", refusal.remedy));
+    if let Some(approval) = &receipt.approval {
+        report::note(&format!("it waits for a person as {approval}"));
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
+}
+
+fn to_json(receipt: &Receipt) -> Value {
+    json!({
+        "execution": receipt.execution.as_ref().map(tagout_vocab::CallId::as_str),
+        "outcome": word(receipt.outcome),
+        "output": receipt.output,
+        "error": receipt.refusal.as_ref().map(|refusal| refusal.to_json()),
+        "approval": receipt.approval,
+        "changes": receipt.changes,
+        "not_undone": receipt.left,
+        "events": [receipt.seqs.start, receipt.seqs.end],
+        "undoable_until": receipt.undoable_until.map(|time| time.to_string()),
+        "retries": receipt.retries,
+    })
+}
+
+const fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::RolledBack => "rolled_back",
+        Outcome::Failed => "failed",
+        Outcome::Denied => "denied",
+        Outcome::Pending => "pending",
+    }
+}
+
+fn exit(receipt: &Receipt) -> Exit {
+    let code = receipt.refusal.as_ref().map(|refusal| refusal.code);
+    match receipt.outcome {
+        Outcome::Completed => Exit::Done,
+        Outcome::RolledBack if code == Some(Code::Conflict) => Exit::Conflict,
+        Outcome::RolledBack => Exit::Failed,
+        Outcome::Failed => Exit::Invalid,
+        Outcome::Denied | Outcome::Pending => Exit::Denied,
+    }
+}
