@@ -123,7 +123,7 @@ fn for_people(call: &OwnCall) -> Option<String> {
     let starts = |verb: &&[&str]| {
         verb.len() <= call.words.len() && verb.iter().zip(&call.words).all(|(a, b)| a == b)
     };
-    let known = AGENT_VERBS.iter().any(|verb| starts(&verb));
+    let known = AGENT_VERBS.iter().any(starts);
     let harmless = known || (call.words.is_empty() && !call.uncertain);
     (!harmless).then(|| call.words.join(" "))
 }
