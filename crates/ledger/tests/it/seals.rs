@@ -91,7 +91,8 @@ fn an_old_checkpoint_is_extended_by_a_new_one() {
 /// Design §6: the frontier saves work and is never believed against the signed root.
 #[test]
 fn the_frontier_is_rebuilt_when_missing_behind_or_false() {
-    let spoilt: [&dyn Fn(&std::path::Path, &[u8]); 4] = [
+    type Spoil = dyn Fn(&std::path::Path, &[u8]);
+    let spoilt: [&Spoil; 4] = [
         &|path, _| std::fs::remove_file(path).unwrap(),
         &|path, old| write(path, old),
         &|path, _| write(path, b"not json"),
