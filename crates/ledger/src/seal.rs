@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tagout_vocab::Timestamp;
 use tagout_vocab::limits::LEDGER_PROOF_BYTES_MAX;
 
-use crate::append::{Ledger, Position, Sealing};
+use crate::append::{Ledger, Sealing};
 use crate::error::{At as _, LedgerError};
 use crate::event::{Event, Kind, NewEvent, Stamp};
 use crate::format;
@@ -19,6 +19,7 @@ use crate::line;
 use crate::merkle::{Hash, Range, inclusion_proof, leaf_hash};
 use crate::note::{Checkpoint, NoteError, SignedCheckpoint};
 use crate::place::{self, Sync};
+use crate::position::Position;
 use crate::proof::Proof;
 use crate::reader::Reader;
 
