@@ -23,10 +23,13 @@ use crate::error::{At as _, LedgerError};
 use crate::event::{Kind, NewEvent, Stamp};
 use crate::format::{self, Access};
 use crate::keys::{KeySource, is_key_name};
-use crate::merkle::{Hash, leaf_hash};
+use crate::merkle::leaf_hash;
 use crate::note::SignedCheckpoint;
-use crate::seal::{self, Mark};
+use crate::position::Position;
 use crate::{line, place, segment, texts};
+
+/// How long the lock is asked for without sleeping, about; and then how long each sleep is.
+const SPIN: Duration = Duration::from_micros(100);
 
 /// When the process whose append crosses a bound writes a seal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -147,22 +150,6 @@ pub struct Ledger {
     poisoned: AtomicBool,
     /// Threads of one process share the lock file's lock, so they need one of their own.
     state: Mutex<Option<Position>>,
-}
-
-/// The end of the ledger as this process last saw it.
-#[derive(Clone, Debug)]
-pub(crate) struct Position {
-    pub(crate) number: u64,
-    pub(crate) file: Arc<File>,
-    /// Where the whole lines of the segment end.
-    end: u64,
-    /// Where the segment's file ends: beyond `end` only after a crash.
-    length: u64,
-    /// How many events there are.
-    pub(crate) size: u64,
-    pub(crate) hash: Hash,
-    timestamp: Option<Timestamp>,
-    pub(crate) sealed: Mark,
 }
 
 /// Lines that are in the file but not yet known to be durable.
@@ -305,7 +292,7 @@ impl Ledger {
         let position = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.dir.join("lock");
         let mut waited = Duration::ZERO;
-        let mut pause = Duration::from_micros(20);
+        let mut pause = Duration::ZERO;
         loop {
             match self.lock.try_lock() {
                 Ok(()) => break,
@@ -320,9 +307,14 @@ impl Ledger {
                     waited_ms: self.options.lock_wait_ms_max,
                 });
             }
-            std::thread::sleep(pause);
-            waited += pause;
-            pause = (pause * 2).min(Duration::from_millis(1));
+            // The lock is held for microseconds: giving way is mostly enough.
+            if pause < SPIN {
+                std::thread::yield_now();
+                pause += Duration::from_micros(1);
+            } else {
+                std::thread::sleep(pause);
+                waited += pause;
+            }
         }
         let locked = Locked {
             file: &self.lock,
@@ -340,93 +332,6 @@ impl Ledger {
             });
         }
         Ok(())
-    }
-
-    /// Brings this process's view of the end up to date, under the lock.
-    pub(crate) fn refresh<'a>(
-        &self,
-        locked: &'a mut Locked<'_>,
-    ) -> Result<&'a mut Position, LedgerError> {
-        let known = locked.position.take();
-        let current = match known {
-            Some(position) if self.is_current(&position)? => position,
-            Some(_) | None => self.look()?,
-        };
-        Ok(locked.position.insert(current))
-    }
-
-    fn is_current(&self, position: &Position) -> Result<bool, LedgerError> {
-        let path = segment::path(&self.dir, position.number);
-        let length = position.file.metadata().at("read", &path)?.len();
-        let next = segment::path(&self.dir, position.number.saturating_add(1));
-        Ok(length == position.end && length == position.length && !next.exists())
-    }
-
-    /// Finds the end of the ledger. The cost depends on the number of segments, not of events.
-    fn look(&self) -> Result<Position, LedgerError> {
-        let numbers = segment::list(&self.dir)?;
-        let sealed = seal::read_mark(&self.dir)?;
-        let Some((number, earlier)) = numbers.split_last() else {
-            self.refuse_if_missing(sealed.size, 0)?;
-            return self.begin_segment(1);
-        };
-        let mut position = self.open_segment(*number)?;
-        let mut earlier = earlier.iter().rev();
-        while position.timestamp.is_none()
-            && let Some(number) = earlier.next()
-        {
-            let before = self.open_segment(*number)?;
-            position.size = before.size;
-            position.hash = before.hash;
-            position.timestamp = before.timestamp;
-        }
-        self.refuse_if_missing(sealed.size, position.size)?;
-        Ok(Position { sealed, ..position })
-    }
-
-    /// Refuses to build on a ledger that has lost what a seal vouches for.
-    fn refuse_if_missing(&self, sealed: u64, present: u64) -> Result<(), LedgerError> {
-        if present < sealed {
-            return Err(LedgerError::SealedEventsMissing {
-                path: self.dir.clone(),
-                sealed,
-                present,
-            });
-        }
-        Ok(())
-    }
-
-    fn open_segment(&self, number: u64) -> Result<Position, LedgerError> {
-        let path = segment::path(&self.dir, number);
-        let mut options = place::owner_only();
-        let file = options
-            .read(true)
-            .write(true)
-            .open(&path)
-            .at("open", &path)?;
-        let tail = segment::tail(&file, &path)?;
-        let last = tail.last;
-        Ok(Position {
-            number,
-            file: Arc::new(file),
-            end: tail.end,
-            length: tail.length,
-            size: last.map_or(0, |last| last.seq.saturating_add(1)),
-            hash: last.map_or_else(|| format::genesis(&self.origin), |last| last.hash),
-            timestamp: last.map(|last| last.timestamp),
-            sealed: Mark::default(),
-        })
-    }
-
-    fn begin_segment(&self, number: u64) -> Result<Position, LedgerError> {
-        let path = segment::path(&self.dir, number);
-        place::owner_only()
-            .write(true)
-            .create_new(true)
-            .open(&path)
-            .at("create", &path)?;
-        place::sync_folder(&self.dir)?;
-        self.open_segment(number)
     }
 
     /// Writes the lines of a step, and before them what a crash makes necessary.
@@ -530,24 +435,9 @@ impl Ledger {
         Ok(())
     }
 
-    /// Closes a segment and begins the next one.
-    fn rotate(&self, position: &mut Position) -> Result<(), LedgerError> {
-        // A line in the new segment must not be durable before the line it links to.
-        self.sync(&position.file, position.number)?;
-        let next = self.begin_segment(position.number.saturating_add(1))?;
-        *position = Position {
-            number: next.number,
-            file: next.file,
-            end: 0,
-            length: 0,
-            ..position.clone()
-        };
-        Ok(())
-    }
-
     /// Waits until a segment is on the disk. After a failure nothing is known any more, so this
     /// process appends nothing again.
-    fn sync(&self, file: &File, number: u64) -> Result<(), LedgerError> {
+    pub(crate) fn sync(&self, file: &File, number: u64) -> Result<(), LedgerError> {
         let path = segment::path(&self.dir, number);
         let synced = rustix::fs::fdatasync(file).at("sync", &path);
         if synced.is_err() {
@@ -588,3 +478,6 @@ impl Ledger {
         self.sync(&written.file, written.number)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,7 @@ mod line;
 mod merkle;
 mod note;
 mod place;
+mod position;
 mod proof;
 mod query;
 mod reader;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tagout_ledger::{
     Commitment, Ledger, LifecycleState, NewEvent, Options, PathChange, SealKey, Stamp, ToolRef,
+    Usage,
 };
 use tagout_vocab::{Digest, IntentId, SessionId, Timestamp};
 
@@ -55,6 +56,15 @@ pub fn event(n: u64) -> Outcome<NewEvent> {
     event.session = Some(SessionId::new("2f1c0b1e-7a55-4a51-9c3e-0c9a2f2b6d11")?);
     event.verdict_code = Some("ALLOWED".to_owned());
     event.rule = Some("built-in: balanced".to_owned());
+    event.agent = Some("an-everyday-client".to_owned());
+    event.model = Some("a-model-of-today-2026".to_owned());
+    event.undoable_until = Some(Timestamp::from_millis(1_790_000_000_000));
+    event.usage = Some(Usage {
+        cpu_ms: 3,
+        memory_bytes: 9_000_000,
+        read_bytes: 12_345,
+        written_bytes: 6_789,
+    });
     event.paths = vec![PathChange {
         path: "crates/ledger/src/append.rs".to_owned(),
         before: Some(Digest::of(&n.to_be_bytes())),

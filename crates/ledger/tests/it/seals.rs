@@ -2,7 +2,7 @@
 
 use tagout_ledger::{
     Attestation, AttestationFacts, Completeness, KeySource, Kind, Ledger, LedgerError, Options,
-    ProofError, Reader, SealKey, SignedCheckpoint, VerifierKey, VerifyOptions, verify,
+    ProofError, Reader, SealKey, SealPolicy, SignedCheckpoint, VerifierKey, VerifyOptions, verify,
     verify_consistency, verify_proof,
 };
 
@@ -18,9 +18,9 @@ fn a_checkpoint_is_a_signed_note() {
     insta::assert_snapshot!(text, @"
     tagout.test/ledger
     11
-    gP0RC0/1ezDOuJX/pRdF+FmYbNmFYsc5xWITsQa2Lcw=
+    shYomOxDhuiS3GPuHk8Gkpw0Dg/74C5aQNG2MeGrbW0=
 
-    — tagout.test/seal zJZ4RY1S9UkeC5lcYKMfdmCGnuCRLpxkXQNneH1joqDLDr6oJAcXBA8WuO27svSv8Z1Jt0QSAHv+/NIbZDSsiThrUAc=
+    — tagout.test/seal zJZ4RXxglcas3/xIkryg0b1lbMekWWvIR2Tge8AyqBIs4NBpJIv72A/jS+hEGpD7wgCoE45Qj20YWSSBqINkLMwwGgA=
     ");
     let signed = SignedCheckpoint::parse(&text).unwrap();
     assert_eq!(signed.text(), text);
@@ -91,7 +91,8 @@ fn an_old_checkpoint_is_extended_by_a_new_one() {
 /// Design §6: the frontier saves work and is never believed against the signed root.
 #[test]
 fn the_frontier_is_rebuilt_when_missing_behind_or_false() {
-    let spoilt: [&dyn Fn(&std::path::Path, &[u8]); 4] = [
+    type Spoil = dyn Fn(&std::path::Path, &[u8]);
+    let spoilt: [&Spoil; 4] = [
         &|path, _| std::fs::remove_file(path).unwrap(),
         &|path, old| write(path, old),
         &|path, _| write(path, b"not json"),
@@ -175,6 +176,34 @@ fn checkpoints_are_kept_elsewhere() {
         },
     );
     assert!(report.unwrap().ok);
+}
+
+/// Design §6: computing every root again says the same as following the chain.
+#[test]
+fn a_deep_verification_agrees() {
+    let place = place();
+    let sealing = Options {
+        seal: Some(SealPolicy {
+            events_max: 10,
+            ms_max: i64::MAX,
+        }),
+        ..quiet()
+    };
+    let ledger = Ledger::open(&place.dir, sealing).unwrap();
+    let deep = || VerifyOptions {
+        is_deep: true,
+        ..options()
+    };
+    for n in 0..80 {
+        fill(&ledger, n..n + 1);
+        let report = check(&place.dir);
+        assert!(report.ok && report.sealed > 0, "{report:?}");
+        assert_eq!(verify(&place.dir, &deep()).unwrap(), report);
+    }
+    // Without the stored checkpoint the seals in the chain still vouch for all but the last one.
+    std::fs::remove_file(place.dir.join("checkpoint")).unwrap();
+    let report = check(&place.dir);
+    assert!(report.ok && report.sealed > 70, "{report:?}");
 }
 
 /// Design §6: who vouches is told apart from whether the chain is whole.

@@ -79,11 +79,7 @@ fn long_texts_are_cut() {
     let input = kept.input.unwrap();
     assert_eq!(input["path"], "x");
     let text = input["content"].as_str().unwrap();
-    assert!(
-        text.ends_with("[23616 bytes more]"),
-        "{}",
-        &text[text.len() - 40..]
-    );
+    assert!(text.ends_with("[23616 bytes more]"), "{} bytes", text.len());
 }
 
 fn everything_on_disk(dir: &Path) -> Vec<u8> {
