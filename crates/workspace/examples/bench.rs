@@ -36,13 +36,11 @@ fn content(round: usize, file: usize, size: usize) -> Vec<u8> {
         .collect()
 }
 
-fn transact(workspace: &Workspace, id: &str, round: usize, (files, size): (usize, usize)) -> bool {
+fn transact(workspace: &Workspace, id: &str, contents: &[Vec<u8>]) -> bool {
     let mut transaction = workspace.begin(&CallId::new(id).unwrap()).unwrap();
-    for file in 0..files {
+    for (file, bytes) in contents.iter().enumerate() {
         let path = RelPath::new(format!("src/f{file}").as_bytes()).unwrap();
-        transaction
-            .write(&path, &content(round, file, size))
-            .unwrap();
+        transaction.write(&path, bytes).unwrap();
     }
     let committed = transaction
         .commit(Timestamp::from_millis(0), b"closing event")
@@ -79,13 +77,14 @@ fn measure(folder: &Path, rounds: usize, probe: (&str, WriterProbe), case: (&str
     let (mut bare, mut ours, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         let bytes = content(round, 0, files * size);
+        let contents: Vec<Vec<u8>> = (0..files).map(|file| content(round, file, size)).collect();
         let started = Instant::now();
         bare_file.write_all(&bytes).unwrap();
         bare_file.sync_data().unwrap();
         bare.push(started.elapsed().as_secs_f64());
 
         let started = Instant::now();
-        let due = transact(&workspace, &format!("c{round}"), round, (files, size));
+        let due = transact(&workspace, &format!("c{round}"), &contents);
         ours.push(started.elapsed().as_secs_f64());
         if due {
             assert!(workspace.checkpoint(|| Ok(())).unwrap().done);
