@@ -244,14 +244,14 @@ impl World {
     pub fn open(&self, tools: Vec<TestTool>) -> (Engine, Recovered) {
         let catalogue = catalogue().clone();
         let site = self.site();
-        let shelf = site
+        let books = site
             .shelve(catalogue.clone(), None, &self.sources())
             .unwrap();
         let mut registry = Registry::new(catalogue);
         for tool in tools {
             registry.register(Box::new(tool)).unwrap();
         }
-        Engine::open(site, shelf, registry, self.time.clockwork()).unwrap()
+        Engine::open(site, books, registry, self.time.clockwork()).unwrap()
     }
 
     pub fn engine(&self) -> Engine {
@@ -363,7 +363,7 @@ pub(crate) fn latch() -> (mpsc::Sender<()>, impl Fn() + Send + Sync) {
     let (sender, receiver) = mpsc::channel();
     let receiver = Mutex::new(receiver);
     (sender, move || {
-        let _ = receiver.lock().unwrap().recv();
+        receiver.lock().unwrap().recv().unwrap_or_default();
     })
 }
 

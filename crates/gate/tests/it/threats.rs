@@ -115,7 +115,7 @@ fn t_003_a_foreign_edit_meanwhile_is_kept() {
         said("written")
     });
     let engine = in_action(&world, vec![meddled]);
-    let _ = engine.execute(&read("src/a.txt"));
+    drop(engine.execute(&read("src/a.txt")));
     let receipt = engine.execute(&write("src/a.txt", "mine"));
     assert_eq!(receipt.outcome, Outcome::RolledBack, "{receipt:?}");
     assert_eq!(code(&receipt), "CONFLICT");
@@ -162,7 +162,7 @@ fn t_005_non_determinism() {
 fn t_006_audit_tampering() {
     let world = World::new();
     let engine = in_action(&world, vec![]);
-    let _ = engine.execute(&write("src/a.txt", "one"));
+    drop(engine.execute(&write("src/a.txt", "one")));
     engine
         .ledger()
         .seal(tagout_vocab::Timestamp::from_millis(1_780_000_000_001))
