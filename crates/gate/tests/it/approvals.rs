@@ -59,7 +59,6 @@ fn a_yes_is_bound_to_its_call() {
     );
     // Another law: the yes was for the old one.
     let mut world = world;
-    world.policy = format!("{STRICT}paths:\n  protect: []\n");
     world.policy = STRICT.replace("strict", "strict # the same in other words");
     world.engine().accept(&world.sources(), "ann").unwrap();
     let engine = world.engine();
