@@ -148,8 +148,8 @@ pub(crate) fn completed(
     receipt.output = Some(ran.output);
     if let Some(committed) = ran.committed {
         let due = committed.checkpoint_due;
-        let confirmed = committed.confirm();
-        if confirmed.is_ok() && due {
+        committed.confirm();
+        if due {
             // A checkpoint that fails is due again with the next commit.
             drop(inner.workspace.checkpoint(|| Ok(())));
         }

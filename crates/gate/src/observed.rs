@@ -93,7 +93,7 @@ pub(crate) fn judge_again(job: &Job, committed: Committed) -> Result<Committed, 
         failure.more.context = Some(format!("it could not be taken back: {error}"));
     }
     // The ledger hears of the abort from whoever gets this failure; the record itself is closed.
-    drop(committed.confirm());
+    committed.confirm();
     Err(failure)
 }
 
@@ -102,7 +102,7 @@ fn take_back(job: &Job) -> Result<(), tagout_workspace::Error> {
     let undo = undo.unwrap_or_else(|_| job.ticket.execution.clone());
     let mut transaction = job.inner.workspace.begin(&undo)?;
     transaction.revert(&job.ticket.execution)?;
-    transaction
-        .commit(job.inner.clockwork.now(), b"")?
-        .confirm()
+    let undone = transaction.commit(job.inner.clockwork.now(), b"")?;
+    undone.confirm();
+    Ok(())
 }

@@ -147,7 +147,7 @@ pub const UNDO_HORIZON_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 pub const CHECKPOINT_COMMITS_MAX: usize = 64;
 
 /// Bytes of a journal segment after which the same happens.
-pub const CHECKPOINT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+pub const CHECKPOINT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// How long a process waits for another one's commit before it gives up.
 pub const LOCK_WAIT_MS_MAX: u64 = 20_000;

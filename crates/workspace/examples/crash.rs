@@ -1,4 +1,5 @@
-//! A program that is made to be killed: the crash tests run it, cut it off anywhere, and let it check.
+//! A program that is made to be killed: the crash tests run it, cut it off anywhere, and let it
+//! check.
 //!
 //! `crash init|commit|recover|check ROOT STATE …` moves a small workspace from one numbered version
 //! to the next, each in one transaction that uses every kind of change.
@@ -7,6 +8,7 @@
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     clippy::disallowed_methods,
     reason = "a test program: its output is its purpose and a panic is a finding"
 )]
@@ -233,13 +235,14 @@ fn commit(workspace: &Workspace, state: &Path, version: u64) {
         .unwrap();
     let due = committed.checkpoint_due;
     ledger_line(state, &line, false);
-    committed.confirm().unwrap();
+    committed.confirm();
     if due {
         let ledger = state.join("ledger.txt");
         assert!(
             workspace
                 .checkpoint(|| fs::File::open(ledger)?.sync_all())
                 .unwrap()
+                .done
         );
     }
 }
@@ -271,10 +274,10 @@ fn check(root: &Path, state: &Path, (least, most): (u64, u64)) -> Result<u64, St
         ));
     };
     let text = fs::read_to_string(state.join("ledger.txt")).map_err(|error| error.to_string())?;
-    let last = text.lines().last().unwrap_or_default().to_owned();
-    if last != format!("v{found}") {
+    let newest = text.lines().last().unwrap_or_default().to_owned();
+    if newest != format!("v{found}") {
         return Err(format!(
-            "the workspace is v{found}, the ledger ends with {last:?}"
+            "the workspace is v{found}, the ledger ends with {newest:?}"
         ));
     }
     Ok(found)

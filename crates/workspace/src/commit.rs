@@ -7,7 +7,7 @@ use tagout_vocab::{Digest, Timestamp};
 use crate::engine::Engine;
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::Segment;
-use crate::journal::done::{Done, applied_line, confirmed_line};
+use crate::journal::done::{Done, applied_line, confirmed_line, staged_line};
 use crate::journal::frame::{self, Frame};
 use crate::journal::record::{Record, Unit};
 use crate::look::{self, Keep};
@@ -16,6 +16,7 @@ use crate::node::{Identity, Item, Node};
 use crate::plan;
 use crate::recover::Recovery;
 use crate::relpath::RelPath;
+use crate::root::Parents;
 use crate::state::{Owner, owner_name};
 use crate::sys;
 use crate::transaction::Transaction;
@@ -73,8 +74,11 @@ pub struct Committed {
 
 impl Committed {
     /// The caller has appended the closing events: recovery need not hand them back.
-    pub fn confirm(mut self) -> Result<(), Error> {
-        self.segment.note(&confirmed_line(self.offset))
+    ///
+    /// If this note can't be written, recovery hands them back all the same, and the ledger finds
+    /// that it has them.
+    pub fn confirm(mut self) {
+        drop(self.segment.note(&confirmed_line(self.offset)));
     }
 }
 
@@ -119,8 +123,8 @@ pub(crate) fn commit(
         folders,
         closing,
     };
-    let inline = record.gather(&workspace.state.images)?;
-    let (bytes, checksum) = frame::encode(&record, &inline)?;
+    record.spill(&workspace.state.images)?;
+    let (bytes, checksum) = frame::encode(&record)?;
     // Pruning holds the same lock, so an image that is here now stays.
     if let Some(digest) = record
         .stored()
@@ -140,7 +144,8 @@ pub(crate) fn commit(
         end,
         checksum,
         record,
-        inline,
+        // The bytes are still in memory, where the record's items point to.
+        inline: Vec::new(),
         aborted: false,
     };
     let kept = workspace.apply(&mut segment, &frame)?;
@@ -172,17 +177,21 @@ impl Workspace {
                 inline: &frame.inline,
                 images: &self.state.images,
             },
+            yard: &self.state.yard,
+            segment,
             token,
+            staged: None,
+            parents: Parents::default(),
         }
     }
 
     /// Puts a committed record into the workspace, or gives it up as a whole.
     fn apply(&self, segment: &mut Segment, frame: &Frame) -> Result<Vec<ConflictPath>, Error> {
-        let engine = self.engine(segment.number, frame);
-        match engine.forward() {
+        let mut engine = self.engine(segment.number, frame);
+        match stage_and_swap(segment, frame, &mut engine) {
             Ok(()) => Ok(self.finish(segment, frame, &engine)),
             Err(error) => {
-                let reason = self.give_up(segment, frame, error)?;
+                let reason = self.give_up(segment, (frame, &engine), error)?;
                 // The caller learns it here and now; only a death on the way leaves it to recovery.
                 drop(segment.note(&confirmed_line(frame.offset)));
                 Err(reason)
@@ -230,11 +239,10 @@ impl Workspace {
     pub(crate) fn give_up(
         &self,
         segment: &mut Segment,
-        frame: &Frame,
+        (frame, engine): (&Frame, &Engine<'_>),
         reason: Error,
     ) -> Result<Error, Error> {
         self.state.journal.abort(segment, frame)?;
-        let engine = self.engine(segment.number, frame);
         let kept = engine.undo()?;
         self.mark(segment, frame, Vec::new());
         if let Error::Conflict { mut paths } = reason {
@@ -243,6 +251,20 @@ impl Workspace {
         }
         Ok(reason)
     }
+}
+
+/// Makes the new trees, notes which they are, and puts them in their places.
+pub(crate) fn stage_and_swap(
+    segment: &mut Segment,
+    frame: &Frame,
+    engine: &mut Engine<'_>,
+) -> Result<(), Error> {
+    engine.stage()?;
+    // Recovery takes the absence of this line for «nothing was swapped yet».
+    let staged = engine.staged.take().unwrap_or_default();
+    segment.note(&staged_line(frame.offset, &staged))?;
+    engine.staged = Some(staged);
+    engine.forward()
 }
 
 fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {
@@ -254,16 +276,18 @@ fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {
     }
 }
 
-/// Compares what each unit was planned on with what is there now: by the file's identity, and by its
-/// content only where that differs.
+/// Compares what each unit was planned on with what is there now: by the file's identity, and by
+/// its content only where that differs.
 fn check_before(workspace: &Workspace, units: &mut [Unit]) -> Result<(), Error> {
     let mut paths = Vec::new();
+    let parents = Parents::default();
     for unit in units {
-        let clash = match workspace.root.parent(&unit.path) {
-            Ok((folder, name)) if unit.before.is_empty() => sys::stat_at(&folder, name)
+        let name = unit.path.name().unwrap_or_default();
+        let clash = match parents.of(&workspace.root, &unit.path) {
+            Ok(folder) if unit.before.is_empty() => sys::stat_at(&folder, name)
                 .is_ok()
                 .then_some(Clash::Existence),
-            Ok((folder, name)) => {
+            Ok(folder) => {
                 let mut clash = None;
                 for item in &mut unit.before {
                     let path = unit.path.join(&item.sub);
@@ -326,8 +350,8 @@ fn check_item(
     Ok(None)
 }
 
-/// The folders whose entries change, with their times; one that can't be written refuses here, before
-/// anything has happened.
+/// The folders whose entries change, with their times; one that can't be written refuses here,
+/// before anything has happened.
 fn folders(workspace: &Workspace, units: &[Unit]) -> Result<Vec<(RelPath, sys::FileTime)>, Error> {
     let mut found: Vec<(RelPath, sys::FileTime)> = Vec::new();
     for unit in units.iter().filter(|unit| !unit.in_place) {

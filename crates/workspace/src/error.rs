@@ -122,8 +122,8 @@ pub enum Error {
     },
     /// Larger than a before-image may be.
     #[error(
-        "`{path}` has {size} bytes; files above {max} bytes are not changed, because they could not \
-         be restored"
+        "`{path}` has {size} bytes; files above {max} bytes are not changed, because they could \
+         not be restored"
     )]
     TooLarge {
         /// The path.
@@ -240,11 +240,8 @@ pub enum Error {
         /// The call.
         execution: String,
     },
-    /// An earlier failure left this handle unsure of what is on the disk.
-    #[error("an earlier write failed half-way; open the workspace again")]
-    Poisoned,
     /// This system has no proven implementation.
-    #[error("transactions are not available on this system yet")]
+    #[error("this system lacks what transactions need; they are proven on Linux 5.6 and newer")]
     Unsupported,
 }
 
@@ -262,6 +259,8 @@ impl Error {
             Self::TooLong {
                 path: path.chars().take(120).collect(),
             }
+        } else if source.kind() == io::ErrorKind::Unsupported {
+            Self::Unsupported
         } else if sys::is_missing(&source) {
             Self::Missing { path }
         } else {

@@ -86,8 +86,8 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
 
 /// Replaces a file in one step, durably: whoever looks sees the old bytes or the new ones.
 ///
-/// An existing file keeps its mode and owner unless `mode` says otherwise; a new one gets `mode`, or
-/// what the user's mask leaves of `rw-rw-rw-`.
+/// An existing file keeps its mode and owner unless `mode` says otherwise; a new one gets `mode`,
+/// or what the user's mask leaves of `rw-rw-rw-`.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), Error> {
     let path = followed(path)?;
     let (folder, name) = split(&path)?;

@@ -1,5 +1,5 @@
-//! The image store: file contents under their digest, shared by reflink where that works, verified on
-//! every read.
+//! The image store: file contents under their digest, shared by reflink where that works, verified
+//! on every read.
 
 use std::collections::BTreeSet;
 use std::fs::File;

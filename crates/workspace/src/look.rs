@@ -119,10 +119,10 @@ fn content(
     let shown = || path.to_string();
     let mut file = handle.into_file();
     let node = if stat.size <= IMAGE_INLINE_BYTES_MAX {
-        let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0) + 1);
-        let limit = IMAGE_INLINE_BYTES_MAX + 1;
+        // What the size says is read; whether that still was all is seen by the look that follows.
+        let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0));
         (&mut file)
-            .take(limit)
+            .take(stat.size)
             .read_to_end(&mut bytes)
             .map_err(at("read", shown()))?;
         let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);

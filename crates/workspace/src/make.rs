@@ -1,8 +1,5 @@
 //! Making what a record describes: a file, a link or a whole folder tree under a temporary name.
 
-use std::fs::File;
-use std::io::Write as _;
-
 use tagout_vocab::Digest;
 
 use crate::error::{Error, at};
@@ -42,12 +39,17 @@ impl Blobs<'_> {
         }
     }
 
-    fn write(&self, to: &mut File, digest: &Digest, size: u64, place: &Place) -> Result<(), Error> {
+    fn write(&self, to: &Handle, digest: &Digest, size: u64, place: &Place) -> Result<(), Error> {
         let doing = || at("write", "a file");
         match place {
-            Place::Inline { start } => to.write_all(self.inline(*start, size)?).map_err(doing()),
-            Place::Memory(bytes) => to.write_all(bytes).map_err(doing()),
-            Place::Stored | Place::Nowhere => self.images.copy_to(digest, to),
+            Place::Inline { start } => {
+                sys::write_all(to, self.inline(*start, size)?).map_err(doing())
+            }
+            Place::Memory(bytes) => sys::write_all(to, bytes).map_err(doing()),
+            Place::Stored | Place::Nowhere => {
+                let mut file = to.duplicate().map_err(doing())?.into_file();
+                self.images.copy_to(digest, &mut file)
+            }
         }
     }
 }
@@ -137,9 +139,10 @@ fn node(
             if linked(root, folder, name, (item, links)) {
                 return Ok(());
             }
-            let created = sys::create(folder, name, 0o600).map_err(at("write", shown(name)))?;
-            let copy = created.duplicate().map_err(at("write", shown(name)))?;
-            blobs.write(&mut copy.into_file(), digest, *size, place)?;
+            // Mostly the mode is right from the start, and one call is saved.
+            let created = sys::create(folder, name, item.meta.mode & 0o777);
+            let created = created.map_err(at("write", shown(name)))?;
+            blobs.write(&created, digest, *size, place)?;
             finish(&created, &item.meta).map_err(at("set the attributes of", shown(name)))
         }
     }
@@ -157,7 +160,8 @@ fn link_node(folder: &Handle, name: &[u8], target: &[u8], meta: &Meta) -> std::i
         .map_or(Ok(()), |mtime| sys::set_mtime_at(folder, name, mtime))
 }
 
-/// Makes the name a second name of a file that it shared its content with before, if that still holds.
+/// Makes the name a second name of a file that it shared its content with before, if that still
+/// holds.
 fn linked(root: &Root, folder: &Handle, name: &[u8], (item, links): (&Item, &Links)) -> bool {
     let Some(other) = item
         .identity
@@ -181,17 +185,24 @@ fn linked(root: &Root, folder: &Handle, name: &[u8], (item, links): (&Item, &Lin
 /// Gives an open file or folder everything but its content.
 pub(crate) fn finish(file: &Handle, meta: &Meta) -> std::io::Result<()> {
     let stat = sys::stat(file)?;
+    let mut touched = false;
     if let Some((uid, gid)) = meta.owner
         && (stat.uid, stat.gid) != (uid, gid)
     {
         allowed(sys::chown(file, uid, gid))?;
+        touched = true;
     }
     if let Some(wanted) = &meta.xattrs {
-        set_attributes(file, wanted)?;
+        touched |= set_attributes(file, wanted)?;
     }
     // Changing the owner clears the set-user-id bit and an access list changes the mode, so the mode
     // comes after both.
-    if sys::stat(file)?.mode != meta.mode {
+    let mode = if touched {
+        sys::stat(file)?.mode
+    } else {
+        stat.mode
+    };
+    if mode != meta.mode {
         sys::chmod(file, meta.mode)?;
     }
     meta.mtime
@@ -206,10 +217,11 @@ fn allowed(result: std::io::Result<()>) -> std::io::Result<()> {
     }
 }
 
-fn set_attributes(file: &Handle, wanted: &[Attribute]) -> std::io::Result<()> {
+/// Sets exactly these attributes; answers whether others were there.
+fn set_attributes(file: &Handle, wanted: &[Attribute]) -> std::io::Result<bool> {
     let present = sys::xattrs(file)?;
     if present == wanted {
-        return Ok(());
+        return Ok(false);
     }
     for (name, _) in &present {
         if !wanted.iter().any(|(other, _)| other == name) {
@@ -221,7 +233,7 @@ fn set_attributes(file: &Handle, wanted: &[Attribute]) -> std::io::Result<()> {
             lenient(name, sys::set_xattr(file, name, value))?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Labels that only the system may set are left as the system sets them.

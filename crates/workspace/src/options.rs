@@ -6,8 +6,6 @@ use tagout_vocab::limits::{
     CHECKPOINT_COMMITS_MAX, IMAGE_BYTES_MAX, UNDO_HORIZON_MS, UNDO_STORE_BYTES_MAX,
 };
 
-use crate::sys;
-
 /// How to find out whether another program holds a file open for writing.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum WriterProbe {
@@ -16,8 +14,8 @@ pub enum WriterProbe {
     #[default]
     Processes,
     /// Ask the kernel for a read lease on the open file, which it refuses while there is a writer.
-    /// The call is not in any safe interface, so whoever may make it hands it in; it answers whether
-    /// the lease was refused.
+    /// The call is not in any safe interface, so whoever may make it hands it in; it answers
+    /// whether the lease was refused.
     Lease(LeaseProbe),
 }
 
@@ -27,16 +25,6 @@ pub type LeaseProbe = fn(std::os::fd::BorrowedFd<'_>) -> io::Result<bool>;
 /// Answers whether a read lease on an open file is refused because someone may write it.
 #[cfg(not(unix))]
 pub type LeaseProbe = fn(&std::fs::File) -> io::Result<bool>;
-
-impl WriterProbe {
-    /// Whether someone may write this open file.
-    pub(crate) fn held(self, file: &sys::Handle) -> io::Result<bool> {
-        match self {
-            Self::Processes => sys::written_by_someone(file),
-            Self::Lease(probe) => sys::ask_lease(file, probe),
-        }
-    }
-}
 
 /// How a file is put in the place of another.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -2,7 +2,7 @@
 
 use tagout_vocab::CallId;
 
-use crate::commit::is_settled;
+use crate::commit::{is_settled, stage_and_swap};
 use crate::error::{ConflictPath, Error};
 use crate::journal::Segment;
 use crate::journal::done::{Done, confirmed_line};
@@ -46,8 +46,8 @@ pub struct Recovery {
 impl Workspace {
     /// Finishes or takes out what dead processes left half-done. Cheap when there is nothing.
     ///
-    /// It may itself be killed anywhere and be run again. Transactions of living processes, and what
-    /// they have not yet told the ledger, are left alone.
+    /// It may itself be killed anywhere and be run again. Transactions of living processes, and
+    /// what they have not yet told the ledger, are left alone.
     pub fn recover(&self) -> Result<Recovery, Error> {
         let _lock = self.state.lock()?;
         let mut segment = self.state.journal.active()?;
@@ -62,7 +62,7 @@ impl Workspace {
         if !settled {
             self.settle(&mut segment, &mut recovery)?;
         }
-        let (frames, _) = segment.frames()?;
+        let (frames, _) = segment.heads()?;
         for frame in frames {
             let confirmed = segment_done(&done, &frame).is_some_and(|one| one.confirmed);
             let alive = self.state.alive(&owner_name(&frame.record.execution));
@@ -90,7 +90,7 @@ impl Workspace {
     pub fn confirm(&self, executions: &[CallId]) -> Result<(), Error> {
         let _lock = self.state.lock()?;
         let mut segment = self.state.journal.active()?;
-        let (frames, _) = segment.frames()?;
+        let (frames, _) = segment.heads()?;
         for frame in frames {
             if executions.contains(&frame.record.execution) {
                 segment.note(&confirmed_line(frame.offset))?;
@@ -99,13 +99,14 @@ impl Workspace {
         Ok(())
     }
 
-    /// Brings the workspace to where the journal says it is. Returns where the last whole record ends.
+    /// Brings the workspace to where the journal says it is. Returns where the last whole record
+    /// ends.
     pub(crate) fn settle(
         &self,
         segment: &mut Segment,
         recovery: &mut Recovery,
     ) -> Result<u64, Error> {
-        let (mut frames, end) = segment.frames()?;
+        let (frames, end) = segment.frames()?;
         let done = segment.done()?;
         // A record that is only in memory must not be acted on: the act could outlive it.
         self.state.journal.secure(segment)?;
@@ -122,7 +123,7 @@ impl Workspace {
             recovery.checkpoint_due = true;
             return Ok(end);
         }
-        for frame in &mut frames {
+        for frame in &frames {
             if segment_done(&done, frame).is_none() {
                 self.settle_one(segment, frame, recovery)?;
             }
@@ -134,20 +135,26 @@ impl Workspace {
     fn settle_one(
         &self,
         segment: &mut Segment,
-        frame: &mut Frame,
+        frame: &Frame,
         recovery: &mut Recovery,
     ) -> Result<(), Error> {
         recovery.repaired += frame.record.units.len();
-        let number = segment.number;
+        let mut engine = self.engine(segment.number, frame);
+        engine.staged = segment.staged(frame.offset)?;
         if frame.aborted {
-            recovery
-                .conflicts
-                .extend(self.engine(number, frame).undo()?);
+            recovery.conflicts.extend(engine.undo()?);
             self.mark(segment, frame, Vec::new());
             return Ok(());
         }
-        let engine = self.engine(number, frame);
-        match engine.resume() {
+        let resumed = if engine.staged.is_none() {
+            // Nothing was swapped yet: it is done as the first process would have done it.
+            engine
+                .clear_pieces()
+                .and_then(|()| stage_and_swap(segment, frame, &mut engine))
+        } else {
+            engine.resume()
+        };
+        match resumed {
             Ok(()) => {
                 recovery
                     .conflicts
@@ -160,7 +167,9 @@ impl Workspace {
                 let Error::Conflict { .. } = &reason else {
                     return Err(reason);
                 };
-                if let Error::Conflict { paths } = self.give_up(segment, frame, reason)? {
+                if let Error::Conflict { paths } =
+                    self.give_up(segment, (frame, &engine), reason)?
+                {
                     recovery.conflicts.extend(paths);
                 }
                 Ok(())

@@ -1,7 +1,7 @@
 //! After the machine lost power: files may have any state that an unfinished write-back leaves.
 //!
-//! Every path since the last checkpoint is compared with all states that the journal knows for it. A
-//! state that the journal knows, or a torn piece of one that Tagout wrote, becomes the last known
+//! Every path since the last checkpoint is compared with all states that the journal knows for it.
+//! A state that the journal knows, or a torn piece of one that Tagout wrote, becomes the last known
 //! state; anything else is someone else's work and stays.
 
 use std::collections::BTreeMap;
@@ -202,7 +202,8 @@ impl Workspace {
                 .filter_map(|known| known.item.map(|item| (item, known.blobs)))
                 .any(|(item, blobs)| torn(&item.node, &bytes, blobs))
         });
-        // Attributes that were not written back: the content is ours, the rest is an earlier state's.
+        // Attributes that were not written back: the content is ours, the rest is an earlier
+        // state's.
         let half = chain
             .iter()
             .any(|known| known.item.is_some_and(|item| item.node.same(&actual.node)))
@@ -341,8 +342,8 @@ fn read_file(root: &sys::Handle, path: &RelPath) -> Option<Vec<u8>> {
 /// The smallest piece that a disk writes as a whole.
 const SECTOR_BYTES: usize = 512;
 
-/// Whether bytes are what an unfinished write-back leaves of a file: nothing longer, and every sector
-/// either written or still empty.
+/// Whether bytes are what an unfinished write-back leaves of a file: nothing longer, and every
+/// sector either written or still empty.
 pub(crate) fn torn(node: &Node, found: &[u8], blobs: Blobs<'_>) -> bool {
     let Node::File {
         digest,

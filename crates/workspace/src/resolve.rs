@@ -1,4 +1,5 @@
-//! From a path as a call names it to the path that the file system means, links followed inside only.
+//! From a path as a call names it to the path that the file system means, links followed inside
+//! only.
 
 use std::collections::VecDeque;
 
@@ -57,8 +58,8 @@ struct Walk<'a> {
 impl Workspace {
     /// What a path means, walked name by name beneath the root's handle.
     ///
-    /// The answer is checked again where it is used: there no link is followed at all, so one that is
-    /// put in the way after this look makes the use fail.
+    /// The answer is checked again where it is used: there no link is followed at all, so one that
+    /// is put in the way after this look makes the use fail.
     pub fn resolve(&self, raw: &WorkspacePath, follow: Follow) -> Result<Resolved, Error> {
         let path = RelPath::from(raw);
         let todo = path.segments().map(<[u8]>::to_vec).collect();

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use tagout_vocab::{CallId, Digest, Timestamp};
 
 use crate::commit::is_settled;
-use crate::error::{Error, at};
+use crate::engine::segment_of;
+use crate::error::{ConflictPath, Error, at};
 use crate::journal::frame::Frame;
 use crate::node::Node;
 use crate::options::SyncPoint;
@@ -13,9 +14,19 @@ use crate::recover::Recovery;
 use crate::relpath::RelPath;
 use crate::sys;
 use crate::workspace::Workspace;
+use crate::writers;
+
+/// What a checkpoint came to.
+#[derive(Debug, Default)]
+pub struct Checkpoint {
+    /// Everything is durable in the workspace. Otherwise a commit is not confirmed yet: try again.
+    pub done: bool,
+    /// Displaced files that someone wrote to after all, and where they are now.
+    pub conflicts: Vec<ConflictPath>,
+}
 
 /// What pruning did.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Pruned {
     /// Journal segments that were dropped.
     pub segments: usize,
@@ -23,23 +34,31 @@ pub struct Pruned {
     pub bytes: u64,
     /// Bytes that are still kept for undoing.
     pub kept_bytes: u64,
+    /// Displaced files that someone wrote to after all, and where they are now.
+    pub conflicts: Vec<ConflictPath>,
 }
 
 impl Workspace {
     /// Makes everything since the last checkpoint durable in the workspace itself, so that recovery
     /// need not look at it again. Answers whether it could.
     ///
-    /// `ledger` has to make the ledger durable: behind a checkpoint, nobody hands closing events back.
-    /// While a commit is not confirmed, the checkpoint waits for another time.
-    pub fn checkpoint(&self, ledger: impl FnOnce() -> std::io::Result<()>) -> Result<bool, Error> {
+    /// `ledger` has to make the ledger durable: behind a checkpoint, nobody hands closing events
+    /// back. While a commit is not confirmed, the checkpoint waits for another time.
+    pub fn checkpoint(
+        &self,
+        ledger: impl FnOnce() -> std::io::Result<()>,
+    ) -> Result<Checkpoint, Error> {
+        let mut checkpoint = Checkpoint::default();
         let _lock = self.state.lock()?;
         let mut segment = self.state.journal.active()?;
         if !is_settled(self, segment.length(), &segment.done()?) {
             self.settle(&mut segment, &mut Recovery::default())?;
         }
-        let (frames, _) = segment.frames()?;
+        checkpoint.conflicts = self.sweep(segment.number)?;
+        let (frames, _) = segment.heads()?;
         if frames.is_empty() {
-            return Ok(true);
+            checkpoint.done = true;
+            return Ok(checkpoint);
         }
         let done = segment.done()?;
         let confirmed = frames.iter().all(|frame| {
@@ -47,12 +66,38 @@ impl Workspace {
                 .any(|one| one.offset == frame.offset && one.confirmed)
         });
         if !confirmed {
-            return Ok(false);
+            return Ok(checkpoint);
         }
         ledger().map_err(at("sync", "the ledger"))?;
         self.sync_touched(&frames)?;
         self.state.journal.start(segment.number + 1)?;
-        Ok(true)
+        checkpoint.done = true;
+        Ok(checkpoint)
+    }
+
+    /// Looks once more at the files that were displaced before the last checkpoint, and lets them
+    /// go.
+    ///
+    /// Those of the active segment stay: one may have been displaced a moment ago.
+    fn sweep(&self, active: u64) -> Result<Vec<ConflictPath>, Error> {
+        let yard = &self.state.yard;
+        let names = sys::names(yard).map_err(at("list", "the displaced files"))?;
+        let old = |name: &&Vec<u8>| segment_of(name).is_some_and(|segment| segment < active);
+        let names: Vec<&Vec<u8>> = names.iter().filter(old).collect();
+        let trees: Vec<(&sys::Handle, &[u8])> =
+            names.iter().map(|name| (yard, name.as_slice())).collect();
+        if trees.is_empty() {
+            return Ok(Vec::new());
+        }
+        let held = writers::held(self.options.writers, &trees)?;
+        let segments: BTreeSet<u64> = names.iter().filter_map(|name| segment_of(name)).collect();
+        let mut kept = Vec::new();
+        for number in segments {
+            for frame in self.state.journal.kept_heads(number)? {
+                kept.extend(self.engine(number, &frame).sweep(&held)?);
+            }
+        }
+        Ok(kept)
     }
 
     fn sync_touched(&self, frames: &[Frame]) -> Result<(), Error> {
@@ -110,14 +155,17 @@ impl Workspace {
             total += journal.size(*number)?;
         }
         let mut kept: BTreeSet<Digest> = self.snapshot_images()?;
-        let active = numbers.last().copied();
+        // What was displaced before the last checkpoint still rests, and is compared with its
+        // record.
+        let resting = numbers.last().map_or(0, |active| active.saturating_sub(1));
+        pruned.conflicts = self.sweep(resting)?;
         for number in numbers {
-            let frames = journal.kept(number)?;
+            let frames = journal.kept_heads(number)?;
             let newest = frames.iter().map(|frame| frame.record.at_ms).max();
             let end = newest.map(|at| at.saturating_add(self.options.undo_horizon_ms));
             let expired = end.is_none_or(|end| end < now.as_millis());
             let over = total > self.options.undo_bytes_max;
-            if Some(number) != active && (expired || over) {
+            if number < resting && (expired || over) {
                 let own: u64 = journal.size(number)?;
                 let images: u64 = self.image_bytes(&frames);
                 journal.drop_segment(number)?;
@@ -125,7 +173,11 @@ impl Workspace {
                 pruned.segments += 1;
                 pruned.bytes += own;
             } else {
-                kept.extend(frames.iter().flat_map(|frame| frame.record.stored()));
+                // What was given up before the last checkpoint needs its images no more.
+                let needed = frames
+                    .iter()
+                    .filter(|frame| number > resting || !frame.aborted);
+                kept.extend(needed.flat_map(|frame| frame.record.stored()));
             }
         }
         if !self.state.any_alive()? {

@@ -1,7 +1,9 @@
 //! The workspace's folder as a handle: every path is resolved beneath it, and no link is followed.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::error::{Clash, Error, at};
 use crate::relpath::RelPath;
@@ -65,7 +67,30 @@ impl Root {
     }
 }
 
-/// The error of a folder that can't be opened: a link or a file on the way is not merely an I/O error.
+/// The folder that was opened last: units come in path order, so most share it with their neighbour.
+///
+/// It lives as long as one commit or one recovery. The handle is the folder, wherever its name goes in
+/// these moments.
+#[derive(Debug, Default)]
+pub(crate) struct Parents(RefCell<Option<(RelPath, Rc<Handle>)>>);
+
+impl Parents {
+    pub(crate) fn of(&self, root: &Root, path: &RelPath) -> Result<Rc<Handle>, Error> {
+        let folder = path.parent().unwrap_or_default();
+        let mut last = self.0.borrow_mut();
+        if let Some((known, handle)) = &*last
+            && *known == folder
+        {
+            return Ok(Rc::clone(handle));
+        }
+        let handle = Rc::new(root.dir(&folder)?);
+        *last = Some((folder, Rc::clone(&handle)));
+        Ok(handle)
+    }
+}
+
+/// The error of a folder that can't be opened: a link or a file on the way is not merely an I/O
+/// error.
 fn way(path: &RelPath, error: io::Error) -> Error {
     if sys::is_not_a_folder(&error) {
         Error::conflict(path.to_string(), Clash::WayChanged)

@@ -1,4 +1,5 @@
-//! What each session has seen of each file, so that a write on a file that changed since is refused.
+//! What each session has seen of each file, so that a write on a file that changed since is
+//! refused.
 
 use std::io::Read as _;
 

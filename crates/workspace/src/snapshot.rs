@@ -54,8 +54,8 @@ impl Workspace {
             folders,
             closing,
         };
-        let inline = record.gather(&self.state.images)?;
-        let (bytes, _) = frame::encode(&record, &inline)?;
+        record.spill(&self.state.images)?;
+        let (bytes, _) = frame::encode(&record)?;
         files::write_lazily(&self.state.folder(FOLDER)?, name.as_bytes(), &bytes)
     }
 

@@ -15,13 +15,14 @@ use crate::sys::{self, Handle};
 /// The format that this program writes.
 pub const STATE_FORMAT: u32 = 1;
 
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 7] = [
     "journal",
     "images",
     "owners",
     "claims",
     "sessions",
     "snapshots",
+    "displaced",
 ];
 
 /// The open state folder.
@@ -30,6 +31,8 @@ pub(crate) struct State {
     pub(crate) handle: Handle,
     pub(crate) journal: Journal,
     pub(crate) images: Images,
+    /// Displaced files until the next checkpoint.
+    pub(crate) yard: Handle,
     owners: Handle,
     path: PathBuf,
 }
@@ -110,11 +113,13 @@ impl State {
         let durable = options.skip_sync != Some(SyncPoint::Images);
         let images = Images::new(folder("images")?, durable);
         let owners = folder("owners")?;
+        let yard = folder("displaced")?;
         let path = path.to_path_buf();
         Ok(Self {
             handle,
             journal,
             images,
+            yard,
             owners,
             path,
         })
@@ -155,7 +160,8 @@ impl State {
                 let path = format!("the call `{execution}`");
                 return Err(Error::conflict(path, crate::error::Clash::HeldOpen));
             }
-            // The name may have been removed between opening and locking: then this lock guards nothing.
+            // The name may have been removed between opening and locking: then this lock guards
+            // nothing.
             let held = sys::stat(&file).map_err(doing())?;
             let named = sys::stat_at(&self.owners, name.as_bytes());
             if named.is_ok_and(|named| named.ino == held.ino) {

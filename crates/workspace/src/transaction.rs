@@ -17,7 +17,7 @@ use crate::node::{Item, Meta, Node, Place};
 use crate::plan::Nodes;
 use crate::relpath::RelPath;
 use crate::state::Owner;
-use crate::sys::FileTime;
+use crate::sys::{self, FileTime};
 use crate::workspace::Workspace;
 
 /// A transaction that is neither committed nor rolled back. Dropping it rolls it back.
@@ -56,8 +56,8 @@ impl<'a> Transaction<'a> {
 
     /// Makes everything happen at once; see [`Committed`].
     ///
-    /// `closing` is what the caller will append to its ledger. It becomes durable with the change, and
-    /// [`Workspace::recover`] hands it back when the process dies in between.
+    /// `closing` is what the caller will append to its ledger. It becomes durable with the change,
+    /// and [`Workspace::recover`] hands it back when the process dies in between.
     pub fn commit(self, now: Timestamp, closing: &[u8]) -> Result<Committed, Error> {
         crate::commit::commit(self, now, closing)
     }
@@ -152,7 +152,15 @@ impl<'a> Transaction<'a> {
         self.on_disk(path, Keep::Nothing)
     }
 
-    fn want(&mut self, path: &RelPath, item: Option<Item>) -> Result<(), Error> {
+    fn want(&mut self, path: &RelPath, mut item: Option<Item>) -> Result<(), Error> {
+        // A new file of this user can't be given to everybody; then its owner is who makes it.
+        if let Some(item) = &mut item {
+            let owner = item
+                .meta
+                .owner
+                .filter(|(uid, gid)| sys::may_own(*uid, *gid));
+            item.meta.owner = owner;
+        }
         // What is wanted has to be compared with something, so the path is always looked at first.
         if self.hidden(path) {
             self.before.entry(path.clone()).or_insert(None);
@@ -416,6 +424,10 @@ impl<'a> Transaction<'a> {
 
     /// Stages another owner and group; only a privileged user can.
     pub fn set_owner(&mut self, path: &RelPath, uid: u32, gid: u32) -> Result<(), Error> {
+        if !sys::may_own(uid, gid) {
+            let (doing, path) = ("give away", path.to_string());
+            return Err(Error::Forbidden { doing, path });
+        }
         self.change(path, |meta| meta.owner = Some((uid, gid)))
     }
 
@@ -455,8 +467,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// The bytes of a file as this transaction sees it. The file then has to be the same at commit if
-    /// the transaction changes it.
+    /// The bytes of a file as this transaction sees it. The file then has to be the same at commit
+    /// if the transaction changes it.
     pub fn read(&mut self, path: &RelPath) -> Result<Vec<u8>, Error> {
         let item = self.view(path)?.ok_or_else(|| Error::Missing {
             path: path.to_string(),
@@ -491,7 +503,7 @@ impl<'a> Transaction<'a> {
                 .is_some_and(|item| item.node.is_dir());
         if !created && !self.hidden(path) {
             let folder = self.workspace.root.dir(path)?;
-            let listed = crate::sys::names(&folder);
+            let listed = sys::names(&folder);
             names.extend(listed.map_err(crate::error::at("list", path.to_string()))?);
         }
         for (other, want) in &self.wants {
@@ -510,7 +522,8 @@ impl<'a> Transaction<'a> {
 
     /// Stages the inverse of a committed transaction that is still kept.
     ///
-    /// A path that is not any more as that transaction left it is a conflict, and nothing is staged.
+    /// A path that is not any more as that transaction left it is a conflict, and nothing is
+    /// staged.
     pub fn revert(&mut self, execution: &CallId) -> Result<(), Error> {
         let frame = self.workspace.committed(execution)?;
         let blobs = Blobs {

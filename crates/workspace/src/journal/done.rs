@@ -1,6 +1,8 @@
 //! The lazily written companion of a segment: which records were applied and which were confirmed.
 //!
-//! Nothing here is ever needed for safety. A lost or torn line means that a record is looked at again.
+//! Nothing here is ever synced, and a power loss may take any of it: then every path is compared
+//! with what the journal knows. Within one boot the lines are as good as memory. A lost or torn one
+//! means that a record is looked at again.
 
 use tagout_vocab::Digest;
 
@@ -57,6 +59,28 @@ pub(crate) fn applied_line(done: &Done) -> String {
         "A {} {} {boot} {} {files}",
         done.offset, done.end, done.owner
     ))
+}
+
+/// The line that says which files were made for a record, before they take their places.
+pub(crate) fn staged_line(offset: u64, staged: &[Option<u64>]) -> String {
+    let inodes: Vec<String> = staged
+        .iter()
+        .map(|one| one.map_or_else(|| "-".to_owned(), |inode| inode.to_string()))
+        .collect();
+    sealed(&format!("S {offset} {}", inodes.join(",")))
+}
+
+/// Which files were made for a record, one per unit; `None` when not all were.
+pub(crate) fn staged(text: &str, offset: u64) -> Option<Vec<Option<u64>>> {
+    let start = format!("S {offset} ");
+    text.lines()
+        .rev()
+        .filter_map(|line| {
+            line.rsplit_once(" #")
+                .filter(|(body, _)| sealed(body).ends_with(line))
+        })
+        .find_map(|(body, _)| body.strip_prefix(&start))
+        .map(|inodes| inodes.split(',').map(|one| one.parse().ok()).collect())
 }
 
 /// The line that says that the caller has a record's closing events.

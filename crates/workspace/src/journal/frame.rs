@@ -2,6 +2,9 @@
 
 use sha2::{Digest as _, Sha256};
 
+use tagout_vocab::Digest;
+use tagout_vocab::limits::JOURNAL_RECORD_BYTES_MAX;
+
 use super::record::Record;
 use crate::error::Error;
 
@@ -41,34 +44,34 @@ fn damaged(what: &'static str) -> Error {
     }
 }
 
-fn checksum(lengths: &[u8], header: &[u8], inline: &[u8]) -> [u8; 32] {
+fn checksum(lengths: &[u8], header: &[u8]) -> [u8; 32] {
     let mut hasher = Sha256::new();
-    for part in [lengths, header, inline] {
-        hasher.update(part);
-    }
+    hasher.update(lengths);
+    hasher.update(header);
     hasher.finalize().into()
 }
 
 /// The bytes of a frame, with its checksum.
-pub(crate) fn encode(record: &Record, inline: &[u8]) -> Result<(Vec<u8>, [u8; 32]), Error> {
-    let header = postcard::to_stdvec(record).map_err(|_| damaged("a record can't be written"))?;
+///
+/// The checksum covers the record, and the record holds the digest of every piece that follows it, so
+/// nothing is hashed twice.
+pub(crate) fn encode(record: &Record) -> Result<(Vec<u8>, [u8; 32]), Error> {
+    let (record, pieces) = record.written();
+    let header = postcard::to_stdvec(&record).map_err(|_| damaged("a record can't be written"))?;
     let header_len = u32::try_from(header.len()).map_err(|_| damaged("a record is too long"))?;
+    let carried: usize = pieces.iter().map(|piece| piece.len()).sum();
     let mut lengths = Vec::with_capacity(12);
     lengths.extend_from_slice(&header_len.to_le_bytes());
-    lengths.extend_from_slice(&(inline.len() as u64).to_le_bytes());
-    let sum = checksum(&lengths, &header, inline);
-    let total = PREFIX_BYTES + header.len() + inline.len() + SLOT_BYTES;
-    let mut bytes = Vec::with_capacity(total);
-    for part in [
-        &MAGIC[..],
-        &lengths,
-        &sum,
-        &header,
-        inline,
-        &[0; SLOT_BYTES],
-    ] {
+    lengths.extend_from_slice(&(carried as u64).to_le_bytes());
+    let sum = checksum(&lengths, &header);
+    let mut bytes = Vec::with_capacity(PREFIX_BYTES + header.len() + carried + SLOT_BYTES);
+    for part in [&MAGIC[..], &lengths, &sum, &header] {
         bytes.extend_from_slice(part);
     }
+    for piece in &pieces {
+        bytes.extend_from_slice(piece);
+    }
+    bytes.extend_from_slice(&[0; SLOT_BYTES]);
     Ok((bytes, sum))
 }
 
@@ -80,6 +83,69 @@ pub(crate) fn abort_mark(checksum: &[u8; 32]) -> Vec<u8> {
     let mut mark = b"ABORTED\n".to_vec();
     mark.extend_from_slice(&hasher.finalize());
     mark
+}
+
+/// What to do with the bytes that a frame carries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Carried {
+    /// Read them for the checksum.
+    Checked,
+    /// Pass them over: in a segment that nobody recovers from any more, whoever uses them checks
+    /// them.
+    Skipped,
+}
+
+/// The frame at a place of a file, without the bytes that it carries, which are only checked: a
+/// segment need not fit into memory. `None` when there is no whole frame.
+pub(crate) fn head(
+    file: &mut (impl std::io::Read + std::io::Seek),
+    offset: u64,
+    carried: Carried,
+) -> Option<Frame> {
+    let mut prefix = [0; PREFIX_BYTES];
+    file.read_exact(&mut prefix).ok()?;
+    let (magic, rest) = prefix.split_at_checked(8)?;
+    let (lengths, sum) = rest.split_at_checked(12)?;
+    let header_len = u32::from_le_bytes(lengths.get(..4)?.try_into().ok()?);
+    let inline_len = u64::from_le_bytes(lengths.get(4..)?.try_into().ok()?);
+    if magic != MAGIC || u64::from(header_len) > JOURNAL_RECORD_BYTES_MAX * 8 {
+        return None;
+    }
+    let sum: [u8; 32] = sum.try_into().ok()?;
+    let mut header = vec![0; usize::try_from(header_len).ok()?];
+    file.read_exact(&mut header).ok()?;
+    if checksum(lengths, &header) != sum {
+        return None;
+    }
+    let record: Record = postcard::from_bytes(&header).ok()?;
+    match carried {
+        Carried::Skipped => {
+            let ahead = i64::try_from(inline_len).ok()?;
+            file.seek(std::io::SeekFrom::Current(ahead)).ok()?;
+        }
+        Carried::Checked => {
+            let mut piece = Vec::new();
+            for (digest, size) in record.pieces() {
+                piece.resize(usize::try_from(size).ok()?, 0);
+                file.read_exact(&mut piece).ok()?;
+                if Digest::of(&piece) != digest {
+                    return None;
+                }
+            }
+        }
+    }
+    let mut slot = [0; SLOT_BYTES];
+    file.read_exact(&mut slot).ok()?;
+    let at = offset + PREFIX_BYTES as u64 + u64::from(header_len) + inline_len;
+    Some(Frame {
+        offset,
+        slot: at,
+        end: at + SLOT_BYTES as u64,
+        checksum: sum,
+        record,
+        inline: Vec::new(),
+        aborted: slot.starts_with(&abort_mark(&sum)),
+    })
 }
 
 /// Takes `count` bytes off the front.
@@ -105,12 +171,19 @@ pub(crate) fn decode(mut bytes: &[u8], offset: u64) -> Option<Frame> {
     let inline = take(bytes, usize::try_from(inline_len).ok()?)?;
     let slot_at = available.checked_sub(bytes.len())? as u64;
     let slot = take(bytes, SLOT_BYTES)?;
-    if checksum(lengths, header, inline) != sum {
+    if checksum(lengths, header) != sum {
         return None;
+    }
+    let record: Record = postcard::from_bytes(header).ok()?;
+    let mut pieces = inline;
+    for (digest, size) in record.pieces() {
+        let piece = take(&mut pieces, usize::try_from(size).ok()?)?;
+        if Digest::of(piece) != digest {
+            return None;
+        }
     }
     let aborted = slot.starts_with(&abort_mark(&sum));
     let (slot, end) = (offset + slot_at, offset + slot_at + SLOT_BYTES as u64);
-    let record = postcard::from_bytes(header).ok()?;
     Some(Frame {
         offset,
         slot,

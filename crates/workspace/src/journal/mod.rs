@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
 use self::done::Done;
-use self::frame::Frame;
+use self::frame::{Carried, Frame};
 use crate::error::{Error, at};
 use crate::options::SyncPoint;
 use crate::sys::{self, Handle};
@@ -98,6 +98,11 @@ impl Journal {
         Ok(self.open(number)?.frames()?.0)
     }
 
+    /// The same without the bytes that the frames carry.
+    pub(crate) fn kept_heads(&self, number: u64) -> Result<Vec<Frame>, Error> {
+        Ok(self.open(number)?.heads_with(Carried::Skipped)?.0)
+    }
+
     /// The bytes of a segment.
     pub(crate) fn size(&self, number: u64) -> Result<u64, Error> {
         let stat = sys::stat_at(&self.folder, &name(number, "wal"));
@@ -133,7 +138,8 @@ impl Journal {
             .and_then(|_| file.write_all(bytes))
             .and_then(|()| self.sync(file));
         if let Err(error) = written {
-            // Nobody was told yet, so the record may go again; if even that fails it is a torn tail.
+            // Nobody was told yet, so the record may go again; if even that fails it is a torn
+            // tail.
             drop(file.set_len(at_end));
             return Err(Error::io("write", NAME, error));
         }
@@ -180,14 +186,45 @@ impl Segment {
         frame::scan(&bytes)
     }
 
-    /// What its companion says.
-    pub(crate) fn done(&mut self) -> Result<Vec<Done>, Error> {
+    /// Its whole frames without the bytes that they carry, and where they end.
+    pub(crate) fn heads(&mut self) -> Result<(Vec<Frame>, u64), Error> {
+        let (frames, offset) = self.heads_with(Carried::Checked)?;
+        if offset == self.length {
+            return Ok((frames, offset));
+        }
+        // What follows is torn or damaged; the slower look can tell which.
+        self.frames()
+    }
+
+    fn heads_with(&mut self, carried: Carried) -> Result<(Vec<Frame>, u64), Error> {
+        let start = self.file.seek(SeekFrom::Start(0));
+        start.map_err(at("read", NAME))?;
+        let mut reader = std::io::BufReader::new(&self.file);
+        let (mut frames, mut offset) = (Vec::new(), 0);
+        while let Some(frame) = frame::head(&mut reader, offset, carried) {
+            offset = frame.end;
+            frames.push(frame);
+        }
+        Ok((frames, offset))
+    }
+
+    fn companion_text(&mut self) -> Result<String, Error> {
         let mut bytes = Vec::new();
         self.companion
             .seek(SeekFrom::Start(0))
             .and_then(|_| self.companion.read_to_end(&mut bytes))
             .map_err(at("read", NAME))?;
-        Ok(done::read(&String::from_utf8_lossy(&bytes)))
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// What its companion says.
+    pub(crate) fn done(&mut self) -> Result<Vec<Done>, Error> {
+        Ok(done::read(&self.companion_text()?))
+    }
+
+    /// The inodes of the files that were made for a record, one per unit; `None` when not all were.
+    pub(crate) fn staged(&mut self, offset: u64) -> Result<Option<Vec<Option<u64>>>, Error> {
+        Ok(done::staged(&self.companion_text()?, offset))
     }
 
     /// Adds a line to the companion; not durable, and never needed.

@@ -1,12 +1,14 @@
 //! What one transaction writes into the journal: everything that redoing or undoing it needs.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tagout_vocab::limits::JOURNAL_RECORD_BYTES_MAX;
 use tagout_vocab::{CallId, Digest};
 
 use crate::error::Error;
 use crate::images::Images;
-use crate::node::{Node, Place, Tree};
+use crate::node::{Item, Node, Place, Tree};
 use crate::relpath::RelPath;
 use crate::sys::FileTime;
 
@@ -41,27 +43,60 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Moves every image out of memory: into the record's own bytes while there is room, else into
-    /// the store. Returns those bytes.
-    pub(crate) fn gather(&mut self, images: &Images) -> Result<Vec<u8>, Error> {
-        let mut inline = Vec::new();
-        for unit in &mut self.units {
-            for item in unit.before.iter_mut().chain(&mut unit.after) {
-                if let Node::File { place, .. } = &mut item.node
-                    && let Place::Memory(bytes) = place
-                {
-                    let start = inline.len() as u64;
-                    if start + bytes.len() as u64 > JOURNAL_RECORD_BYTES_MAX {
-                        images.put_bytes(bytes)?;
-                        *place = Place::Stored;
-                    } else {
-                        inline.extend_from_slice(bytes);
-                        *place = Place::Inline { start };
-                    }
+    /// Moves images from memory into the store where the record would get too long.
+    pub(crate) fn spill(&mut self, images: &Images) -> Result<(), Error> {
+        let mut carried = 0;
+        for item in self.items_mut() {
+            if let Node::File { place, size, .. } = &mut item.node
+                && let Place::Memory(bytes) = place
+            {
+                if carried + *size > JOURNAL_RECORD_BYTES_MAX {
+                    images.put_bytes(bytes)?;
+                    *place = Place::Stored;
+                } else {
+                    carried += *size;
                 }
             }
         }
-        Ok(inline)
+        Ok(())
+    }
+
+    /// The record as it is written: images in memory become pieces that follow it.
+    pub(crate) fn written(&self) -> (Self, Vec<Arc<[u8]>>) {
+        let mut written = self.clone();
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        for item in written.items_mut() {
+            if let Node::File { place, size, .. } = &mut item.node
+                && let Place::Memory(bytes) = place
+            {
+                pieces.push(Arc::clone(bytes));
+                *place = Place::Inline { start };
+                start += *size;
+            }
+        }
+        (written, pieces)
+    }
+
+    fn items_mut(&mut self) -> impl Iterator<Item = &mut Item> {
+        self.units
+            .iter_mut()
+            .flat_map(|unit| unit.before.iter_mut().chain(&mut unit.after))
+    }
+
+    /// The pieces that follow the record: their digests and sizes, in the order they follow.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (Digest, u64)> {
+        self.units
+            .iter()
+            .flat_map(|unit| unit.before.iter().chain(&unit.after))
+            .filter_map(|item| match &item.node {
+                Node::File {
+                    digest,
+                    size,
+                    place: Place::Inline { .. },
+                } => Some((*digest, *size)),
+                Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
+            })
     }
 
     /// The images in the store that this record needs.

@@ -1,5 +1,6 @@
 //! Linux: every call goes through a directory handle and follows no symbolic link.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -346,6 +347,19 @@ pub(crate) fn remove_xattr(file: &Handle, attribute: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::fremovexattr(file, name(attribute))?)
 }
 
+/// Writes all bytes at the file's position.
+pub(crate) fn write_all(file: &Handle, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(file, bytes) {
+            Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero)),
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
 /// Takes an advisory lock without waiting; whether it was free.
 pub(crate) fn try_lock(file: &impl AsFd) -> io::Result<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -422,12 +436,24 @@ pub(crate) fn umask() -> Option<u32> {
     u32::from_str_radix(line.trim(), 8).ok()
 }
 
+/// Whether this process can give a file to this owner and group.
+pub(crate) fn may_own(uid: u32, gid: u32) -> bool {
+    use rustix::process::{getegid, geteuid, getgroups};
+    let user = geteuid();
+    let member = || {
+        getegid().as_raw() == gid
+            || getgroups().is_ok_and(|groups| groups.iter().any(|group| group.as_raw() == gid))
+    };
+    user.is_root() || (user.as_raw() == uid && member())
+}
+
 /// Whether an error says that a name is not there.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOENT)
 }
 
-/// Whether an error says that something that must be a folder is none, or that a link is in the way.
+/// Whether an error says that something that must be a folder is none, or that a link is in the
+/// way.
 pub(crate) fn is_not_a_folder(error: &io::Error) -> bool {
     is(error, rustix::io::Errno::NOTDIR) || is(error, rustix::io::Errno::LOOP)
 }
@@ -474,34 +500,30 @@ fn is(error: &io::Error, errno: rustix::io::Errno) -> bool {
     error.raw_os_error() == Some(errno.raw_os_error())
 }
 
-/// The processes' open files, looked through for one that may write this one.
+/// Which of these files, by device and inode, some process may write: all processes' open files are
+/// looked through once.
 ///
 /// It needs no privilege for the user's own processes, and sees nothing of others' unless it runs
 /// with it. A mapping whose file was closed is not seen either; a file lease would see both.
-pub(crate) fn written_by_someone(file: &Handle) -> io::Result<bool> {
-    let wanted = rustix::fs::fstat(file)?;
+pub(crate) fn written_by_someone(files: &BTreeSet<(u64, u64)>) -> io::Result<BTreeSet<(u64, u64)>> {
+    let mut found = BTreeSet::new();
     for process in std::fs::read_dir("/proc")? {
         let process = process?.path();
         let numbered = process
             .file_name()
             .is_some_and(|name| name.as_bytes().iter().all(u8::is_ascii_digit));
-        if numbered && holds_for_writing(&process, &wanted) {
-            return Ok(true);
+        // A process that ended in between, or that this user may not look into, holds nothing that
+        // can be seen.
+        if numbered && let Ok(open) = std::fs::read_dir(process.join("fd")) {
+            found.extend(open.flatten().filter_map(|entry| {
+                let stat = rustix::fs::stat(entry.path()).ok()?;
+                let file = (stat.st_dev, stat.st_ino);
+                let info = process.join("fdinfo").join(entry.file_name());
+                (files.contains(&file) && opened_for_writing(&info)).then_some(file)
+            }));
         }
     }
-    Ok(false)
-}
-
-fn holds_for_writing(process: &Path, wanted: &rustix::fs::Stat) -> bool {
-    // A process that ended in between, or that this user may not look into, holds nothing we can see.
-    let Ok(open) = std::fs::read_dir(process.join("fd")) else {
-        return false;
-    };
-    open.flatten().any(|entry| {
-        let same = rustix::fs::stat(entry.path())
-            .is_ok_and(|stat| stat.st_ino == wanted.st_ino && stat.st_dev == wanted.st_dev);
-        same && opened_for_writing(&process.join("fdinfo").join(entry.file_name()))
-    })
+    Ok(found)
 }
 
 fn opened_for_writing(info: &Path) -> bool {

@@ -165,6 +165,11 @@ pub(crate) fn remove_xattr(_file: &Handle, _attribute: &[u8]) -> io::Result<()> 
     refused()
 }
 
+/// Writes all bytes at the file's position.
+pub(crate) fn write_all(_file: &Handle, _bytes: &[u8]) -> io::Result<()> {
+    refused()
+}
+
 /// Takes an advisory lock without waiting; whether it was free.
 pub(crate) fn try_lock(_file: &impl std::fmt::Debug) -> io::Result<bool> {
     refused()
@@ -210,12 +215,18 @@ pub(crate) fn umask() -> Option<u32> {
     None
 }
 
+/// Whether this process can give a file to this owner and group.
+pub(crate) fn may_own(_uid: u32, _gid: u32) -> bool {
+    false
+}
+
 /// Whether an error says that a name is not there.
 pub(crate) fn is_missing(_error: &io::Error) -> bool {
     false
 }
 
-/// Whether an error says that something that must be a folder is none, or that a link is in the way.
+/// Whether an error says that something that must be a folder is none, or that a link is in the
+/// way.
 pub(crate) fn is_not_a_folder(_error: &io::Error) -> bool {
     false
 }
@@ -259,7 +270,9 @@ pub(crate) fn is_unsupported(error: &io::Error) -> bool {
 ///
 /// It needs no privilege for the user's own processes, and sees nothing of others' unless it runs
 /// with it. A mapping whose file was closed is not seen either; a file lease would see both.
-pub(crate) fn written_by_someone(_file: &Handle) -> io::Result<bool> {
+pub(crate) fn written_by_someone(
+    _files: &std::collections::BTreeSet<(u64, u64)>,
+) -> io::Result<std::collections::BTreeSet<(u64, u64)>> {
     refused()
 }
 

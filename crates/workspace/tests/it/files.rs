@@ -20,7 +20,8 @@ fn a_block_is_merged_and_taken_out() {
     let with = merge_block(text, "be careful\nplease", MARKERS);
     assert_eq!(
         with,
-        "# Mine\r\n\r\nwords\r\n<!-- tagout:begin -->\r\nbe careful\r\nplease\r\n<!-- tagout:end -->\r\n"
+        "# Mine\r\n\r\nwords\r\n<!-- tagout:begin -->\r\nbe careful\r\nplease\r\n\
+         <!-- tagout:end -->\r\n"
     );
     let edited = format!("{with}more of mine\r\n");
     let again = merge_block(&edited, "shorter", MARKERS);
@@ -39,7 +40,12 @@ fn a_block_is_merged_and_taken_out() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(7),
+        ..ProptestConfig::default()
+    })]
 
     /// H15: merging is reversible and repeatable for any text around it.
     #[test]

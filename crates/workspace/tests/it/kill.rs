@@ -65,7 +65,7 @@ struct Trial {
 
 impl Trial {
     fn fresh(&self) -> (String, String) {
-        let _ = std::fs::remove_dir_all(&self.folder);
+        drop(std::fs::remove_dir_all(&self.folder));
         copy(&self.base, &self.folder);
         let at = |name: &str| self.folder.join(name).to_str().unwrap().to_owned();
         (at("w"), at("s"))
@@ -120,8 +120,43 @@ fn trace(arguments: &[&str], into: &Path) -> String {
     std::fs::read_to_string(into).unwrap()
 }
 
-/// L4: killed at every system call of a commit, and again inside the recovery, the workspace is wholly
-/// before or wholly after and the ledger agrees.
+/// Every crash point on its own, and with a second kill inside the recovery.
+fn try_all(
+    base: &Path,
+    folder: &Path,
+    points: &[(&'static str, usize)],
+) -> Vec<Result<String, String>> {
+    let work: Vec<(usize, bool)> = (0..points.len())
+        .flat_map(|index| [(index, false), (index, true)])
+        // The second kill at every point is for the long run; here every third has to do.
+        .filter(|(index, twice)| all() || !twice || index % 3 == 0)
+        .collect();
+    let next = Mutex::new(work.into_iter());
+    let results: Mutex<Vec<Result<String, String>>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for worker in 0..2 {
+            let trial = Trial {
+                base: base.to_path_buf(),
+                folder: folder.join(format!("worker-{worker}")),
+            };
+            let (next, results) = (&next, &results);
+            scope.spawn(move || {
+                loop {
+                    let Some((index, twice)) = next.lock().unwrap().next() else {
+                        return;
+                    };
+                    let again = twice.then(|| (CALLS[index % CALLS.len()], 1 + index % 14));
+                    let result = trial.at(points[index], again);
+                    results.lock().unwrap().push(result);
+                }
+            });
+        }
+    });
+    results.into_inner().unwrap()
+}
+
+/// L4: killed at every system call of a commit, and again inside the recovery, the workspace is
+/// wholly before or wholly after and the ledger agrees.
 #[test]
 fn killed_anywhere_the_workspace_is_whole() {
     need("strace");
@@ -152,33 +187,7 @@ fn killed_anywhere_the_workspace_is_whole() {
         });
     assert!(half, "no kill left anything to recover");
 
-    let work: Vec<(usize, bool)> = (0..points.len())
-        .flat_map(|index| [(index, false), (index, true)])
-        // The second kill at every point is for the long run; here every third has to do.
-        .filter(|(index, twice)| all() || !twice || index % 3 == 0)
-        .collect();
-    let next = Mutex::new(work.into_iter());
-    let results: Mutex<Vec<Result<String, String>>> = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for worker in 0..2 {
-            let trial = Trial {
-                base: base.clone(),
-                folder: folder.path().join(format!("worker-{worker}")),
-            };
-            let (next, results, points) = (&next, &results, &points);
-            scope.spawn(move || {
-                loop {
-                    let Some((index, twice)) = next.lock().unwrap().next() else {
-                        return;
-                    };
-                    let again = twice.then(|| (CALLS[index % CALLS.len()], 1 + index % 14));
-                    let result = trial.at(points[index], again);
-                    results.lock().unwrap().push(result);
-                }
-            });
-        }
-    });
-    let results = results.into_inner().unwrap();
+    let results = try_all(&base, folder.path(), &points);
     let bad: Vec<&String> = results
         .iter()
         .filter_map(|one| one.as_ref().err())

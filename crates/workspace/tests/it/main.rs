@@ -3,7 +3,15 @@
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,
-    reason = "tests start the crash program, read their own switches and play the foreign editor"
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::let_underscore_must_use,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "tests start programs, read their own switches, play the foreign editor, and fail by \
+              panicking in their helpers too"
 )]
 
 mod bad_places;

@@ -38,7 +38,8 @@ fn place() -> Place {
     place
 }
 
-/// S3, H7: links inside are followed and the path that is meant comes back; links that lead out do not.
+/// S3, H7: links inside are followed and the path that is meant comes back; links that lead out do
+/// not.
 #[test]
 fn links_are_resolved_inside_and_refused_outside() {
     use ResolvedKind::{File, Folder, Missing, Symlink};

@@ -1,6 +1,6 @@
 //! Power loss: the block writes of real commits, replayed as every state that the flushes allow.
 
-mod recorder;
+pub(crate) mod recorder;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,8 +8,10 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use tagout_workspace::Workspace;
+
 use self::recorder::{Event, Recorder};
-use crate::support::{all, crash_program, need};
+use crate::support::{all, crash_program, need, quiet};
 
 /// A file system under test, with the smallest disk that it takes.
 #[derive(Clone, Copy)]
@@ -77,6 +79,22 @@ fn blocks(image: &[u8]) -> BTreeMap<usize, Vec<u8>> {
         .collect()
 }
 
+/// Runs the crash program so that it believes to run in another boot of the machine.
+fn in_another_boot(folder: &Path, arguments: &[&str]) {
+    let boot = folder.join("boot_id");
+    fs::write(&boot, "11111111-2222-3333-4444-555555555555\n").unwrap();
+    let script = "mount --bind \"$1\" /proc/sys/kernel/random/boot_id && shift && exec \"$@\"";
+    let status = Command::new("unshare")
+        .args(["-m", "sh", "-c", script, "sh"])
+        .arg(&boot)
+        .arg(crash_program())
+        .args(arguments)
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success(), "the program fails in another boot");
+}
+
 /// Runs commits on a recorded disk. They believe to run in another boot, so that the recovery
 /// afterwards knows that the machine went down.
 fn record(kind: Kind, versions: u64, skip: &str) -> Recording {
@@ -113,28 +131,20 @@ fn record(kind: Kind, versions: u64, skip: &str) -> Recording {
         disk.events.clear();
         blocks(&disk.image)
     };
-    let boot = folder.path().join("boot_id");
-    fs::write(&boot, "11111111-2222-3333-4444-555555555555\n").unwrap();
-    let script = "mount --bind \"$1\" /proc/sys/kernel/random/boot_id && shift && exec \"$@\"";
     let mark = front.join("mark");
-    let status = Command::new("unshare")
-        .args(["-m", "sh", "-c", script, "sh"])
-        .arg(&boot)
-        .arg(crash_program())
-        .args([
-            "commit",
-            &at("w"),
-            &at("s"),
-            "1",
-            &versions.to_string(),
-            "3",
-            skip,
-        ])
-        .arg(&mark)
-        .stdout(Stdio::null())
-        .status()
-        .unwrap();
-    assert!(status.success(), "the commits fail on {}", kind.name);
+    let mark = mark.to_str().unwrap();
+    let versions = versions.to_string();
+    let arguments = [
+        "commit",
+        &at("w"),
+        &at("s"),
+        "1",
+        &versions,
+        "3",
+        skip,
+        mark,
+    ];
+    in_another_boot(folder.path(), &arguments);
     let events = {
         let mut disk = recorder.disk.lock().unwrap();
         disk.recording = false;
@@ -161,8 +171,9 @@ impl Dice {
     }
 }
 
-/// The disk after a power loss at an event: everything before the last flush, and of what came later
-/// any subset, torn at sectors. Also the least and the most that may be found in the workspace.
+/// The disk after a power loss at an event: everything before the last flush, and of what came
+/// later any subset, torn at sectors. Also the least and the most that may be found in the
+/// workspace.
 fn crash(
     recording: &Recording,
     at: usize,
@@ -185,7 +196,7 @@ fn crash(
         .rposition(|event| matches!(event, Event::Flush))
         .unwrap_or(0);
     let (mut least, mut most) = (0, 0);
-    let in_order = dice.roll() % 4 == 0;
+    let in_order = dice.roll().is_multiple_of(4);
     for (index, event) in happened.iter().enumerate() {
         match event {
             Event::Write { at, bytes } if index < flushed || in_order => put(*at, bytes),
@@ -193,7 +204,7 @@ fn crash(
                 0 => {}
                 1 => {
                     for (number, sector) in bytes.chunks(512).enumerate() {
-                        if dice.roll() % 2 == 0 {
+                        if dice.roll().is_multiple_of(2) {
                             put(at + number * 512, sector);
                         }
                     }
@@ -295,8 +306,8 @@ fn tools() {
 }
 
 /// L4: after a power loss the workspace is wholly before or wholly after, no acknowledged commit is
-/// lost and the ledger agrees, on every file system here; and with a sync left out the same look finds
-/// the damage.
+/// lost and the ledger agrees, on every file system here; and with a sync left out the same look
+/// finds the damage.
 #[test]
 fn power_may_fail_at_any_block() {
     tools();
@@ -348,4 +359,57 @@ fn power_may_fail_at_any_block() {
             kind.name
         );
     }
+}
+
+/// L4: after a power loss torn pieces of ours are made whole, and someone else's work stays.
+#[test]
+fn after_a_power_loss_foreign_work_stays() {
+    tools();
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let (root, state) = (folder.path().join("w"), folder.path().join("s"));
+    let (root_text, state_text) = (root.to_str().unwrap(), state.to_str().unwrap());
+    assert_eq!(
+        output(crash_program(), &["init", root_text, state_text]),
+        ""
+    );
+    let whole = ["commit", root_text, state_text, "1", "3", "64"];
+    in_another_boot(folder.path(), &whole);
+
+    fs::File::create(root.join("a.txt")).unwrap();
+    let mut zeroed = fs::read(root.join("dir/sub/c.txt")).unwrap();
+    let complete = zeroed.clone();
+    zeroed[512..4096].fill(0);
+    fs::write(root.join("dir/sub/c.txt"), &zeroed).unwrap();
+    fs::write(root.join("dir/b.txt"), "a person's own words\n").unwrap();
+    fs::remove_file(root.join("link")).unwrap();
+
+    let workspace = Workspace::open(&root, &state, quiet()).unwrap();
+    let recovery = workspace.recover().unwrap();
+    let foreign: Vec<&str> = recovery
+        .conflicts
+        .iter()
+        .map(|one| one.path.as_str())
+        .collect();
+    assert_eq!(foreign, ["dir/b.txt", "link"]);
+    assert_eq!(fs::read(root.join("dir/sub/c.txt")).unwrap(), complete);
+    assert_eq!(
+        fs::read(root.join("dir/b.txt")).unwrap(),
+        b"a person's own words\n"
+    );
+    assert!(
+        fs::read_to_string(root.join("a.txt"))
+            .unwrap()
+            .starts_with("a.txt version 3")
+    );
+    assert!(
+        !root.join("link").is_symlink(),
+        "what someone removed stays removed"
+    );
+    assert_eq!(
+        recovery.settled.len(),
+        3,
+        "the ledger may have lost them all"
+    );
+    let again = workspace.recover().unwrap();
+    assert!(again.conflicts.is_empty(), "reported once");
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use tagout_workspace::{Error, FileTime, Options, RelPath, Swap, Transaction};
 
 use crate::support::{NOW, Picture, Place, all, call, commit, picture, quiet, rel};
@@ -82,7 +83,8 @@ fn done() -> impl Strategy<Value = Done> {
         2 => path().prop_map(Done::RemoveTree),
         3 => (path(), path()).prop_map(|(a, b)| Done::Rename(a, b)),
         1 => (path(), 0_usize..4).prop_map(|(p, n)| Done::Link(p, n)),
-        2 => (path(), prop::sample::select(vec![0o600, 0o755, 0o444])).prop_map(|(p, m)| Done::Mode(p, m)),
+        2 => (path(), prop::sample::select(vec![0o600, 0o755, 0o444]))
+            .prop_map(|(p, m)| Done::Mode(p, m)),
         1 => (path(), 0_usize..3).prop_map(|(p, n)| Done::Attribute(p, n)),
         1 => (path(), 1_i64..2_000_000_000).prop_map(|(p, t)| Done::Time(p, t)),
     ]
@@ -91,7 +93,11 @@ fn done() -> impl Strategy<Value = Done> {
 const TARGETS: [&str; 4] = ["a", "../b", "/etc/passwd", "nowhere"];
 
 fn bytes(size: usize, seed: u8) -> Vec<u8> {
-    (0..size).map(|at| (at % 251) as u8 ^ seed).collect()
+    (0..=250_u8)
+        .cycle()
+        .take(size)
+        .map(|byte| byte ^ seed)
+        .collect()
 }
 
 fn at(root: &Path, path: &[u8]) -> std::path::PathBuf {
@@ -111,9 +117,9 @@ fn build(root: &Path, steps: &[Made]) {
             }
             Made::Folder(path, mode) => {
                 let path = at(root, path);
-                let made = fs::create_dir_all(&path);
+                let result = fs::create_dir_all(&path);
                 modes.push((path, *mode));
-                made
+                result
             }
             Made::Link(path, target) => symlink(TARGETS[*target], at(root, path)),
             Made::Hard(from, to) => fs::hard_link(at(root, from), at(root, to)),
@@ -180,8 +186,8 @@ fn apply(transaction: &mut Transaction<'_>, steps: &[Done]) {
     }
 }
 
-/// The times of folders are set back by a rollback, but an undo is a new change of its own: it leaves
-/// them as any other change does.
+/// The times of folders are set back by a rollback, but an undo is a new change of its own: it
+/// leaves them as any other change does.
 fn without_folder_times(picture: &Picture) -> Picture {
     let mut picture = picture.clone();
     for facts in picture.values_mut() {
@@ -254,10 +260,13 @@ proptest! {
         cases: if all() { 600 } else { 60 },
         max_shrink_iters: 300,
         failure_persistence: None,
+        // The short run is the same every time; the long one looks further.
+        rng_seed: if all() { RngSeed::Random } else { RngSeed::Fixed(7) },
         ..ProptestConfig::default()
     })]
 
-    /// L4: identical after a rollback before the commit, after one in its middle, and after an undo.
+    /// L4: identical after a rollback before the commit, after one in its middle, and after an
+    /// undo.
     #[test]
     fn taking_a_transaction_out_leaves_no_trace(
         tree in prop::collection::vec(made(), 4..16),
@@ -291,7 +300,7 @@ fn a_large_sparse_file_comes_back() {
     commit(transaction).unwrap();
     let mut undo = workspace.begin(&call("3")).unwrap();
     undo.revert(&call("2")).unwrap();
-    undo.commit(NOW, b"").unwrap().confirm().unwrap();
+    undo.commit(NOW, b"").unwrap().confirm();
     assert_eq!(
         without_folder_times(&picture(&place.root())),
         without_folder_times(&before)

@@ -154,7 +154,7 @@ fn a_commit_is_seen_by_its_session() {
     transaction.write(&rel("b"), b"two").unwrap();
     let committed = transaction.commit(NOW, b"").unwrap();
     seen.note_committed(&committed).unwrap();
-    committed.confirm().unwrap();
+    committed.confirm();
     assert_eq!(seen.check(&rel("a")).unwrap(), Freshness::Fresh);
     assert_eq!(seen.check(&rel("b")).unwrap(), Freshness::Fresh);
 }

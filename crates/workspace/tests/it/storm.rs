@@ -1,1 +1,305 @@
-//! (to come)
+//! Many threads, several processes, kills, rollbacks and a foreign editor on the same few files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::support::{Place, all, program};
+
+const FILES: [&str; 6] = ["f0", "f1", "dir/f2", "dir/f3", "g0", "g1"];
+
+fn spawn(place: &Place, seed: u64, seconds: u64) -> Child {
+    let log = place.folder.path().join(format!("log-{seed}"));
+    Command::new(program("storm"))
+        .args([place.root(), place.state(), log])
+        .args([seconds.to_string(), "16".to_owned(), seed.to_string()])
+        .spawn()
+        .unwrap()
+}
+
+/// Opens a file as an editor does that writes in place, holds it, adds a line and lets go.
+fn appending_editor(root: &Path, stop: &AtomicBool) -> Vec<(String, String)> {
+    let mut written = Vec::new();
+    for count in 0_u64.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let name = FILES[usize::try_from(count % 4).unwrap()];
+        let line = format!("F.{count}");
+        // The name is away for a moment while another editor or a two-step swap is at it.
+        if let Ok(mut file) = fs::OpenOptions::new().append(true).open(root.join(name)) {
+            std::thread::sleep(Duration::from_micros(count % 7 * 400));
+            file.write_all(format!("{line}\n").as_bytes()).unwrap();
+            std::thread::sleep(Duration::from_micros(count % 5 * 300));
+            written.push((name.to_owned(), line));
+        }
+        std::thread::sleep(Duration::from_millis(3));
+    }
+    written
+}
+
+/// Saves as an editor does that writes a new file and renames it over the old one. What others
+/// wrote between its reading and its renaming is its own loss; that its last save survives is ours
+/// to keep.
+fn saving_editor(root: &Path, stop: &AtomicBool) -> BTreeMap<&'static str, Vec<u8>> {
+    let mut last = BTreeMap::new();
+    for count in 0_u64.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let name = FILES[4 + usize::try_from(count % 2).unwrap()];
+        let path = root.join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.extend_from_slice(format!("G.{count}\n").as_bytes());
+        let temporary = root.join(format!(".{name}.swp"));
+        fs::write(&temporary, &bytes).unwrap();
+        std::thread::sleep(Duration::from_micros(count % 3 * 500));
+        fs::rename(&temporary, &path).unwrap();
+        last.insert(name, bytes);
+        std::thread::sleep(Duration::from_millis(11));
+    }
+    last
+}
+
+#[derive(Default)]
+struct Told {
+    tried: BTreeMap<String, Vec<String>>,
+    acked: BTreeSet<String>,
+    refused: BTreeSet<String>,
+}
+
+fn told(place: &Place) -> Told {
+    let mut told = Told::default();
+    for entry in fs::read_dir(place.folder.path()).unwrap().flatten() {
+        if !entry.file_name().to_str().unwrap().starts_with("log-") {
+            continue;
+        }
+        let text = fs::read_to_string(entry.path()).unwrap();
+        for line in text
+            .split_inclusive('\n')
+            .filter_map(|line| line.strip_suffix('\n'))
+        {
+            let words: Vec<&str> = line.split(' ').collect();
+            let id = words[1].to_owned();
+            match words[0] {
+                "try" => {
+                    let files = words[2..].iter().filter(|word| !word.is_empty());
+                    told.tried
+                        .insert(id, files.map(ToString::to_string).collect());
+                }
+                "ack" => drop(told.acked.insert(id)),
+                "rolled" | "conflict" => drop(told.refused.insert(id)),
+                other => panic!("odd line {other}"),
+            }
+        }
+    }
+    told
+}
+
+/// Whether the orders of lines in all files come from one order of transactions.
+fn has_serial_order(
+    files: &BTreeMap<&str, Vec<String>>,
+    tried: &BTreeMap<String, Vec<String>>,
+) -> bool {
+    let mut before: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for lines in files.values() {
+        let ours: Vec<&str> = lines
+            .iter()
+            .map(String::as_str)
+            .filter(|line| tried.contains_key(*line))
+            .collect();
+        for pair in ours.windows(2) {
+            before.entry(pair[1]).or_default().insert(pair[0]);
+            before.entry(pair[0]).or_default();
+        }
+    }
+    let mut after: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (late, earlier) in &before {
+        for early in earlier {
+            after.entry(early).or_default().push(late);
+        }
+    }
+    let mut waiting: BTreeMap<&str, usize> = before
+        .iter()
+        .map(|(id, earlier)| (*id, earlier.len()))
+        .collect();
+    let mut ready: Vec<&str> = waiting
+        .iter()
+        .filter(|(_, count)| **count == 0)
+        .map(|(id, _)| *id)
+        .collect();
+    let mut placed = 0;
+    while let Some(id) = ready.pop() {
+        placed += 1;
+        for late in after.get(id).into_iter().flatten() {
+            let count = waiting.get_mut(late).unwrap();
+            *count -= 1;
+            if *count == 0 {
+                ready.push(late);
+            }
+        }
+    }
+    placed == before.len()
+}
+
+/// L4, H13: every final file is explained by some serial order; no update is lost, no foreign byte
+/// is lost, whoever is killed.
+#[test]
+fn a_storm_loses_nothing() {
+    let place = Place::new();
+    for file in FILES {
+        place.put(file, "");
+    }
+    let seconds = if all() { 60 } else { 8 };
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let stop = AtomicBool::new(false);
+    let (root, mut kills) = (place.root(), 0);
+    let (appended, saved) = std::thread::scope(|scope| {
+        let appending = scope.spawn(|| appending_editor(&root, &stop));
+        let saving = scope.spawn(|| saving_editor(&root, &stop));
+        let mut seed = 4;
+        let mut children: Vec<Child> = (0..4).map(|one| spawn(&place, one, seconds)).collect();
+        while Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(150));
+            let index = usize::try_from(seed % 4).unwrap();
+            children[index].kill().unwrap();
+            children[index].wait().unwrap();
+            kills += 1;
+            children[index] = spawn(&place, seed, seconds);
+            seed += 1;
+        }
+        stop.store(true, Ordering::Relaxed);
+        for child in &mut children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        (appending.join().unwrap(), saving.join().unwrap())
+    });
+    let workspace = place.open();
+    let dead: Vec<_> = workspace
+        .recover()
+        .unwrap()
+        .settled
+        .into_iter()
+        .map(|one| one.execution)
+        .collect();
+    workspace.confirm(&dead).unwrap();
+    // The second one looks at what the first left to rest.
+    for _ in 0..2 {
+        assert!(workspace.checkpoint(|| Ok(())).unwrap().done);
+    }
+    explain(&place, kills, &appended, &saved);
+}
+
+/// How many versions were kept beside, and what is in them.
+fn conflict_copies(place: &Place) -> (usize, String) {
+    let mut beside = String::new();
+    let mut copies = 0;
+    for folder in [place.root(), place.root().join("dir")] {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let name = entry.file_name().into_string().unwrap();
+            assert!(!name.starts_with(".tagout-"), "{name} was left behind");
+            if name.contains(".tagout-conflict-") {
+                copies += 1;
+                beside.push_str(&fs::read_to_string(entry.path()).unwrap());
+            }
+        }
+    }
+    (copies, beside)
+}
+
+fn every_line_has_a_writer(files: &BTreeMap<&str, Vec<String>>, told: &Told) {
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    for (file, lines) in files {
+        let unique: BTreeSet<&String> = lines.iter().collect();
+        assert_eq!(unique.len(), lines.len(), "{file} holds a line twice");
+        known.extend(lines.iter().map(String::as_str));
+    }
+    let strange: Vec<&&str> = known
+        .iter()
+        .filter(|line| !line.starts_with("F.") && !line.starts_with("G."))
+        .filter(|line| !told.tried.contains_key(**line))
+        .collect();
+    assert!(strange.is_empty(), "lines that nobody wrote: {strange:?}");
+}
+
+fn explain(
+    place: &Place,
+    kills: usize,
+    appended: &[(String, String)],
+    saved: &BTreeMap<&'static str, Vec<u8>>,
+) {
+    let told = told(place);
+    let files: BTreeMap<&str, Vec<String>> = FILES
+        .iter()
+        .map(|file| (*file, place.text(file).lines().map(str::to_owned).collect()))
+        .collect();
+    let (copies, beside) = conflict_copies(place);
+    let kept: BTreeSet<&str> = beside.lines().collect();
+
+    every_line_has_a_writer(&files, &told);
+    // The saving editor may copy bytes that it read while a commit was being checked; the other
+    // files hold nothing but what was committed.
+    let quiet: BTreeMap<&str, Vec<String>> = files
+        .iter()
+        .filter(|(file, _)| !file.starts_with('g'))
+        .map(|(file, lines)| (*file, lines.clone()))
+        .collect();
+    let came_back: Vec<&String> = quiet
+        .values()
+        .flatten()
+        .filter(|line| told.refused.contains(*line))
+        .collect();
+    assert!(
+        came_back.is_empty(),
+        "refused or rolled back, and there all the same: {came_back:?}"
+    );
+
+    for (id, targets) in &told.tried {
+        let targets: Vec<&String> = targets
+            .iter()
+            .filter(|file| quiet.contains_key(file.as_str()))
+            .collect();
+        let found = targets
+            .iter()
+            .filter(|file| quiet[file.as_str()].contains(id))
+            .count();
+        if told.acked.contains(id) {
+            assert_eq!(found, targets.len(), "the update {id} is lost");
+        } else {
+            assert!(
+                found == 0 || found == targets.len(),
+                "{id} is there in part"
+            );
+        }
+    }
+    for (file, line) in appended {
+        let there = files[file.as_str()].contains(line) || kept.contains(line.as_str());
+        assert!(there, "the foreign line {line} of {file} is lost");
+    }
+    for (file, bytes) in saved {
+        let now = fs::read(place.root().join(file)).unwrap();
+        assert!(
+            now.starts_with(bytes),
+            "the last foreign save of {file} is lost"
+        );
+    }
+    assert!(
+        has_serial_order(&quiet, &told.tried),
+        "no serial order explains the files"
+    );
+    println!(
+        "{} tried, {} acknowledged, {} refused or rolled back, {kills} kills, {} foreign lines, \
+         {} conflict copies",
+        told.tried.len(),
+        told.acked.len(),
+        told.refused.len(),
+        appended.len(),
+        copies
+    );
+    assert!(told.acked.len() > 100 && told.refused.len() > 50 && appended.len() > 20);
+}

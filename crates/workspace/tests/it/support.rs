@@ -77,9 +77,7 @@ pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
 /// Commits and confirms.
 pub(crate) fn commit(transaction: Transaction<'_>) -> Result<(), Error> {
-    transaction
-        .commit(NOW, b"closing")
-        .and_then(Committed::confirm)
+    transaction.commit(NOW, b"closing").map(Committed::confirm)
 }
 
 /// Everything about a tree that a rollback has to restore.
@@ -142,7 +140,7 @@ fn facts(path: &Path, name: &[u8], found: &mut Picture) {
         format!("mtime {}.{}", stat.mtime(), stat.mtime_nsec()),
     ];
     if stat.is_symlink() {
-        facts.push(format!("-> {:?}", fs::read_link(path).unwrap()));
+        facts.push(format!("-> {}", fs::read_link(path).unwrap().display()));
     } else if stat.is_file() {
         let mut file = fs::File::open(path).unwrap();
         facts.push(format!("size {} sum {}", stat.size(), sum(&mut file)));
@@ -190,33 +188,34 @@ fn attributes(path: &Path) -> Vec<String> {
     found
 }
 
-/// The crash program, built once.
-pub(crate) fn crash_program() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
+/// One of the programs that the tests start, kill and question; all are built once.
+pub(crate) fn program(name: &str) -> PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
         let built = Command::new(env!("CARGO"))
             .args([
                 "build",
                 "--quiet",
                 "--package",
                 "tagout-workspace",
-                "--example",
-                "crash",
+                "--examples",
             ])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .status()
             .expect("cargo runs");
-        assert!(built.success(), "the crash program does not build");
+        assert!(built.success(), "the examples do not build");
         let test = std::env::current_exe().unwrap();
-        let path = test
-            .parent()
-            .unwrap()
-            .parent()
-            .unwrap()
-            .join("examples/crash");
-        assert!(path.exists(), "{} is missing", path.display());
-        path
-    })
+        test.parent().unwrap().parent().unwrap().join("examples")
+    });
+    let path = folder.join(name);
+    assert!(path.exists(), "{} is missing", path.display());
+    path
+}
+
+/// The crash program.
+pub(crate) fn crash_program() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| program("crash"))
 }
 
 /// Whether the long form of a test is wanted: `cargo xtask test --all` sets it.
@@ -224,7 +223,8 @@ pub(crate) fn all() -> bool {
     std::env::var_os("TAGOUT_TEST_ALL").is_some()
 }
 
-/// Fails with the tool's name when it is not there: a test that silently does nothing proves nothing.
+/// Fails with the tool's name when it is not there: a test that silently does nothing proves
+/// nothing.
 pub(crate) fn need(tool: &str) {
     let found = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).exists()))

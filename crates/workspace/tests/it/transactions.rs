@@ -9,13 +9,13 @@ use tagout_workspace::{ChangeKind, Clash, Error, Options, Outcome, Swap};
 use crate::support::{NOW, Place, call, commit, picture, quiet, rel};
 
 fn clashes(error: &Error) -> Vec<(String, Clash)> {
-    match error {
-        Error::Conflict { paths } => paths
-            .iter()
-            .map(|one| (one.path.clone(), one.found))
-            .collect(),
-        other => panic!("not a conflict: {other}"),
-    }
+    let Error::Conflict { paths } = error else {
+        panic!("not a conflict: {error}")
+    };
+    paths
+        .iter()
+        .map(|one| (one.path.clone(), one.found))
+        .collect()
 }
 
 /// L4: a transaction sees its own changes before anybody else does.
@@ -106,7 +106,7 @@ fn changes_are_reported_with_digests() {
     let before = committed.changes[0].before.unwrap();
     assert_eq!(workspace.image(&before).unwrap(), b"one");
     assert!(committed.undoable_until > NOW);
-    committed.confirm().unwrap();
+    committed.confirm();
 }
 
 /// L4: mode and attributes of a file stay when it is written; a new file follows the mask.
@@ -138,7 +138,8 @@ fn writing_keeps_mode_and_attributes() {
     }
 }
 
-/// H13, L4: a file that someone changed after the transaction looked is a conflict, and theirs stays.
+/// H13, L4: a file that someone changed after the transaction looked is a conflict, and theirs
+/// stays.
 #[test]
 fn a_foreign_change_before_the_commit_is_a_conflict() {
     let place = Place::new();
@@ -257,7 +258,8 @@ fn a_link_put_in_the_way_gains_nothing() {
     );
 }
 
-/// L4: writing a file with several names breaks the link and says so; the other names keep the bytes.
+/// L4: writing a file with several names breaks the link and says so; the other names keep the
+/// bytes.
 #[test]
 fn a_write_breaks_hard_links_and_says_so() {
     let place = Place::new();
@@ -269,7 +271,7 @@ fn a_write_breaks_hard_links_and_says_so() {
     transaction.write(&rel("a"), b"two").unwrap();
     let committed = transaction.commit(NOW, b"").unwrap();
     assert!(committed.changes[0].link_broken);
-    committed.confirm().unwrap();
+    committed.confirm();
     assert_eq!(
         (place.text("a").as_str(), place.text("b").as_str()),
         ("two", "one")
@@ -489,4 +491,41 @@ fn a_torn_tail_is_dropped() {
         fs::write(&path, &whole).unwrap();
         place.put("a", "1");
     }
+}
+
+/// L4: what a program writes into a displaced file that nobody saw it open is found at the second
+/// checkpoint and put where people see it.
+#[test]
+fn a_late_writer_loses_nothing() {
+    let place = Place::new();
+    place.put("a", "one");
+    let mut late = fs::OpenOptions::new()
+        .append(true)
+        .open(place.root().join("a"))
+        .unwrap();
+    // This probe sees nobody, as any would for a program in the middle of opening the file.
+    let workspace = place.open();
+    let mut transaction = workspace.begin(&call("1")).unwrap();
+    transaction.write(&rel("a"), b"ours").unwrap();
+    commit(transaction).unwrap();
+    assert!(
+        workspace
+            .checkpoint(|| Ok(()))
+            .unwrap()
+            .conflicts
+            .is_empty()
+    );
+    late.write_all(b" and late").unwrap();
+    drop(late);
+    let second = workspace.checkpoint(|| Ok(())).unwrap();
+    assert_eq!(second.conflicts.len(), 1);
+    let kept = second.conflicts[0].kept.clone().unwrap();
+    assert_eq!(place.text(&kept), "one and late");
+    assert_eq!(place.text("a"), "ours");
+    assert_eq!(
+        fs::read_dir(place.state().join("displaced"))
+            .unwrap()
+            .count(),
+        0
+    );
 }

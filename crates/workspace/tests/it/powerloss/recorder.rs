@@ -149,7 +149,9 @@ impl Disk {
             26 => {
                 let flags: u32 = 1 | 1 << 5 | 1 << 22;
                 let mut out = Vec::new();
-                for number in [7, 31, 128 * 1024, flags, 12 | 9 << 16, 128 * 1024, 1, 32] {
+                // Version, read ahead, flags, background requests, longest write, time unit, pages.
+                let queue = (9 << 16) + 12;
+                for number in [7, 31, 128 * 1024, flags, queue, 128 * 1024, 1, 32] {
                     out.extend_from_slice(&u32::to_le_bytes(number));
                 }
                 out.resize(64, 0);
