@@ -20,7 +20,8 @@ fn beyond(inner: &Inner, ticket: &Ticket, path: &WorkspacePath) -> Option<(Code,
     if let Some(line) = books.ignored(path, inner.case) {
         return violation(format!("protected by the ignore file: `{line}`"));
     }
-    if let Some(denied) = books.law.protected(path, inner.case) {
+    let folds = inner.case == tagout_policy::scope::CaseRule::Insensitive;
+    if let Some(denied) = books.law.protected(path, folds) {
         return violation(format!("protected by the policy: `{}`", denied.entry));
     }
     let Some(intent) = ticket.intent.as_ref().and_then(|id| books.intents.get(id)) else {
@@ -82,14 +83,14 @@ pub(crate) fn judge_again(job: &Job, committed: Committed) -> Result<Committed, 
     };
     let message = format!("the tool changed {path}: {why} ({})", gate.as_str());
     let mut failure = Failure::new(FailureKind::Execution, Cause::ScopeViolated, code, message);
-    failure.paths = vec![path];
+    failure.more.paths = vec![path];
     if let Err(error) = take_back(job) {
-        failure.left = committed
+        failure.more.left = committed
             .changes
             .iter()
             .map(|one| one.path.to_string())
             .collect();
-        failure.context = Some(format!("it could not be taken back: {error}"));
+        failure.more.context = Some(format!("it could not be taken back: {error}"));
     }
     // The ledger hears of the abort from whoever gets this failure; the record itself is closed.
     committed.confirm();
@@ -101,8 +102,7 @@ fn take_back(job: &Job) -> Result<(), tagout_workspace::Error> {
     let undo = undo.unwrap_or_else(|_| job.ticket.execution.clone());
     let mut transaction = job.inner.workspace.begin(&undo)?;
     transaction.revert(&job.ticket.execution)?;
-    transaction
-        .commit(job.inner.clockwork.now(), b"")?
-        .confirm();
+    let undone = transaction.commit(job.inner.clockwork.now(), b"")?;
+    undone.confirm();
     Ok(())
 }
