@@ -115,7 +115,8 @@ fn native_tools_run_through_the_whole_lifecycle() {
 #[test]
 fn the_scope_and_the_stale_check_hold_for_native_tools() {
     let world = world();
-    world.call("select_active_intent", json!({"intent_id": "INT-001"}));
+    let selected = world.call("select_active_intent", json!({"intent_id": "INT-001"}));
+    assert_eq!(selected.outcome, Outcome::Completed);
     let outside = world.call("write_to_file", json!({"path": "docs/a", "content": "x"}));
     assert_eq!(code(&outside), "ScopeViolation");
     let patch = "*** Begin Patch\n*** Add File: docs/a\n+x\n*** End Patch\n";
@@ -130,7 +131,8 @@ fn the_scope_and_the_stale_check_hold_for_native_tools() {
         code(&world.call("write_to_file", unseen.clone())),
         "StaleFile"
     );
-    world.call("read_file", json!({"path": "src/theirs"}));
+    let read = world.call("read_file", json!({"path": "src/theirs"}));
+    assert_eq!(read.outcome, Outcome::Completed);
     assert_eq!(
         world.call("write_to_file", unseen).outcome,
         Outcome::Completed
