@@ -95,7 +95,7 @@ struct Judged {
 /// Considers a call. Every failure on the way is a denial.
 pub(crate) fn consider(inner: &Inner, call: &Call, way: Way) -> Considered {
     let denied = |error: &GateError| Considered::Denied {
-        refusal: unavailable(error),
+        refusal: Box::new(unavailable(error)),
         invalid: false,
     };
     let session = match session_of(call) {
@@ -122,8 +122,8 @@ pub(crate) fn session_of(call: &Call) -> Result<SessionId, GateError> {
 }
 
 /// Invariant 3: what can't be recorded or looked up is denied.
-pub(crate) fn unavailable(error: &GateError) -> Box<Refusal> {
-    Box::new(Refusal {
+pub(crate) fn unavailable(error: &GateError) -> Refusal {
+    Refusal {
         code: error.code(),
         reason: error.to_string(),
         remedy: "a person looks at the state folder; nothing runs until it can be written"
@@ -133,7 +133,7 @@ pub(crate) fn unavailable(error: &GateError) -> Box<Refusal> {
         paths: Vec::new(),
         gate: Gate::Record,
         rule: "built-in: record".to_owned(),
-    })
+    }
 }
 
 impl<'a> Step<'a> {
@@ -302,10 +302,6 @@ impl<'a> Step<'a> {
     }
 
     /// One open permit per path.
-    #[expect(
-        clippy::type_complexity,
-        reason = "who is in the way is said once, here"
-    )]
     fn claim(
         &self,
         execution: &CallId,
@@ -384,21 +380,21 @@ impl<'a> Step<'a> {
         self.events.push(first);
         self.record.count(judged.digest);
         if !judged.valid {
-            return self.fail(declared.fail(), &ticket, &judged);
+            return self.fail(&declared.fail(), &ticket, &judged);
         }
         let validated = declared.validate();
         let event = record::transition(&self.inner.clockwork, &validated, &ticket, self.now);
         self.events.push(event);
         match judged.judgement.verdict.clone() {
             Verdict::Allow(_) => self.allow(validated.authorize(), ticket, (judged, asked, claim)),
-            Verdict::Ask(refusal) => self.ask(validated.deny(), &ticket, (asked, refusal)),
+            Verdict::Ask(refusal) => self.ask(&validated.deny(), &ticket, (asked, refusal)),
             Verdict::Deny(refusal) => {
                 if refusal.code == Code::ApprovalExpired
                     && let Some(request) = &asked
                 {
                     self.inner.site.store.drop_approval(&request.digest)?;
                 }
-                self.deny(validated.deny(), &ticket, &refusal)?;
+                self.deny(&validated.deny(), &ticket, &refusal)?;
                 Ok(Considered::Denied {
                     refusal,
                     invalid: false,
@@ -409,7 +405,7 @@ impl<'a> Step<'a> {
 
     fn fail(
         &mut self,
-        failed: Execution<crate::lifecycle::Failed>,
+        failed: &Execution<crate::lifecycle::Failed>,
         ticket: &Ticket,
         judged: &Judged,
     ) -> Result<Considered, GateError> {
@@ -426,7 +422,7 @@ impl<'a> Step<'a> {
                 rule: reason.rule.clone(),
             }),
         };
-        let event = record::transition(&self.inner.clockwork, &failed, ticket, self.now);
+        let event = record::transition(&self.inner.clockwork, failed, ticket, self.now);
         let mut event = record::judged(event, ticket);
         event.error = Some(details(crate::FailureKind::Validation, &refusal));
         self.events.push(event);
@@ -439,11 +435,11 @@ impl<'a> Step<'a> {
 
     fn deny(
         &mut self,
-        denied: Execution<crate::lifecycle::Denied>,
+        denied: &Execution<crate::lifecycle::Denied>,
         ticket: &Ticket,
         refusal: &Refusal,
     ) -> Result<(), GateError> {
-        let event = record::transition(&self.inner.clockwork, &denied, ticket, self.now);
+        let event = record::transition(&self.inner.clockwork, denied, ticket, self.now);
         let mut event = record::judged(event, ticket);
         event.error = Some(details(crate::FailureKind::Authorization, refusal));
         self.events.push(event);
@@ -454,7 +450,7 @@ impl<'a> Step<'a> {
     /// H6: the request is stored, the execution ends, the call has to come again.
     fn ask(
         &mut self,
-        denied: Execution<crate::lifecycle::Denied>,
+        denied: &Execution<crate::lifecycle::Denied>,
         ticket: &Ticket,
         (asked, refusal): (Option<ApprovalRequest>, Box<Refusal>),
     ) -> Result<Considered, GateError> {

@@ -54,7 +54,7 @@ fn warn(receipt: &mut Receipt, appended: &Appended) {
     }
 }
 
-/// ABORTED and ROLLED_BACK, and the short error.
+/// `ABORTED` and `ROLLED_BACK`, and the short error.
 pub(crate) fn aborted(
     inner: &Inner,
     (execution, ticket): (Execution<Executing>, &Ticket),
@@ -71,9 +71,9 @@ pub(crate) fn aborted(
     let events = closing.aborted(execution, &failure);
     let mut receipt = Receipt {
         execution: Some(id),
-        refusal: Some(failure.refusal(ticket.intent.as_ref())),
+        refusal: Some(Box::new(failure.refusal(ticket.intent.as_ref()))),
         failure: Some(failure.kind),
-        left: failure.left,
+        left: failure.more.left,
         ..Receipt::of(Outcome::RolledBack, Promise::Run)
     };
     match inner.ledger.append(&events) {
@@ -188,7 +188,7 @@ fn untold(
     mut receipt: Receipt,
     (error, ran): (&GateError, &Ran),
 ) -> Receipt {
-    receipt.refusal = Some(unavailable(error));
+    receipt.refusal = Some(Box::new(unavailable(error)));
     receipt.failure = Some(FailureKind::State);
     if ran.committed.is_none() {
         receipt.outcome = Outcome::RolledBack;

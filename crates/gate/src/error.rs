@@ -142,9 +142,9 @@ impl GateError {
         use tagout_ledger::LedgerError as L;
         use tagout_workspace::Error as W;
         match self {
-            Self::StateLost { .. } => Code::StateLost,
             Self::NotSetUp { .. } => Code::NotTrusted,
-            Self::Ledger {
+            Self::StateLost { .. }
+            | Self::Ledger {
                 source: L::MissingFolder { .. },
             }
             | Self::Workspace {

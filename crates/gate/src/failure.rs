@@ -56,6 +56,12 @@ pub(crate) struct Failure {
     pub(crate) code: Code,
     pub(crate) message: String,
     pub(crate) remedy: String,
+    pub(crate) more: Box<More>,
+}
+
+/// What only some failures have to tell.
+#[derive(Debug, Default)]
+pub(crate) struct More {
     pub(crate) paths: Vec<String>,
     pub(crate) context: Option<String>,
     pub(crate) backtrace: Option<String>,
@@ -77,24 +83,21 @@ impl Failure {
             code,
             message,
             remedy: remedy(code).to_owned(),
-            paths: Vec::new(),
-            context: None,
-            backtrace: None,
-            left: Vec::new(),
+            more: Box::default(),
         }
     }
 
     pub(crate) fn with_backtrace(mut self, backtrace: &str) -> Self {
-        self.backtrace = Some(cut(backtrace));
+        self.more.backtrace = Some(cut(backtrace));
         self
     }
 
     /// A tool's own error.
-    pub(crate) fn of_tool(error: ToolError) -> Self {
+    pub(crate) fn of_tool(error: &ToolError) -> Self {
         let message = error.to_string();
         let candidates = error.candidates().join("\n");
         let failed = |kind, cause, code| Self::new(kind, cause, code, message.clone());
-        let mut failure = match &error {
+        let mut failure = match error {
             ToolError::TooLarge { .. } => failed(
                 FailureKind::Resource,
                 Cause::LimitPassed,
@@ -105,14 +108,12 @@ impl Failure {
                 Cause::ExecutionError,
                 Code::ExecutionFailed,
             ),
-            ToolError::Outside { path } => Self {
-                paths: vec![path.clone()],
-                ..failed(
-                    FailureKind::Execution,
-                    Cause::ScopeViolated,
-                    Code::ScopeViolation,
-                )
-            },
+            ToolError::Outside { path } => {
+                let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
+                let mut outside = failed(kind, cause, Code::ScopeViolation);
+                outside.more.paths.push(path.clone());
+                outside
+            }
             ToolError::Invalid { .. }
             | ToolError::NotFound { .. }
             | ToolError::Binary { .. }
@@ -123,7 +124,7 @@ impl Failure {
                 Cause::ExecutionError,
                 Code::ExecutionFailed,
             ),
-            ToolError::Workspace(_) => return Self::of_wrapped(error),
+            ToolError::Workspace(error) => Self::of_workspace(error),
         };
         let mut chain = Vec::new();
         let mut source = error.source();
@@ -131,26 +132,18 @@ impl Failure {
             chain.push(cause.to_string());
             source = cause.source();
         }
-        failure.context = (!chain.is_empty()).then(|| cut(&chain.join(": ")));
+        failure.more.context = (!chain.is_empty()).then(|| cut(&chain.join(": ")));
         if !candidates.is_empty() {
             failure.remedy = format!("{}\n{candidates}", failure.remedy);
         }
         failure
     }
 
-    fn of_wrapped(error: ToolError) -> Self {
-        match error {
-            ToolError::Workspace(error) => Self::of_workspace(&error),
-            other => Self::new(
-                FailureKind::Execution,
-                Cause::ExecutionError,
-                Code::ExecutionFailed,
-                other.to_string(),
-            ),
-        }
-    }
-
     /// The workspace refused or failed.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the enum may grow; what is not known here is a failure of the state"
+    )]
     pub(crate) fn of_workspace(error: &W) -> Self {
         let message = error.to_string();
         let (kind, cause, code) = match error {
@@ -196,23 +189,23 @@ impl Failure {
         ErrorDetails {
             failure: self.kind.as_str().to_owned(),
             message: cut(&self.message),
-            context: self.context.clone(),
-            backtrace: self.backtrace.clone(),
+            context: self.more.context.clone(),
+            backtrace: self.more.backtrace.clone(),
         }
     }
 
     /// What the caller sees of it.
-    pub(crate) fn refusal(&self, intent: Option<&IntentId>) -> Box<Refusal> {
-        Box::new(Refusal {
+    pub(crate) fn refusal(&self, intent: Option<&IntentId>) -> Refusal {
+        Refusal {
             code: self.code,
             reason: cut(&self.message),
             remedy: self.remedy.clone(),
             retryable: self.kind.may_retry() || self.code == Code::Conflict,
             intent_id: intent.cloned(),
-            paths: self.paths.clone(),
+            paths: self.more.paths.clone(),
             gate: Gate::Record,
             rule: format!("built-in: {}", self.kind.as_str()),
-        })
+        }
     }
 }
 

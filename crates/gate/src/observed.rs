@@ -83,14 +83,14 @@ pub(crate) fn judge_again(job: &Job, committed: Committed) -> Result<Committed, 
     };
     let message = format!("the tool changed {path}: {why} ({})", gate.as_str());
     let mut failure = Failure::new(FailureKind::Execution, Cause::ScopeViolated, code, message);
-    failure.paths = vec![path];
+    failure.more.paths = vec![path];
     if let Err(error) = take_back(job) {
-        failure.left = committed
+        failure.more.left = committed
             .changes
             .iter()
             .map(|one| one.path.to_string())
             .collect();
-        failure.context = Some(format!("it could not be taken back: {error}"));
+        failure.more.context = Some(format!("it could not be taken back: {error}"));
     }
     // The ledger hears of the abort from whoever gets this failure; the record itself is closed.
     drop(committed.confirm());

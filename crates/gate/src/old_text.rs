@@ -35,14 +35,11 @@ fn once(haystack: &str, needle: &str) -> bool {
 /// is there exactly once. A file that can't be read as text has no old text.
 pub(crate) fn matches_once(inner: &Inner, case: &Case<'_>, path: &WorkspacePath) -> bool {
     let arguments = case.arguments();
-    let blocks: Vec<String> = match text(arguments, OLD) {
-        Some(old) => vec![old.to_owned()],
-        None => {
-            let patch = BLOCKS.iter().find_map(|key| text(arguments, key));
-            patch
-                .map(|patch| old_blocks(patch, path))
-                .unwrap_or_default()
-        }
+    let blocks: Vec<String> = if let Some(old) = text(arguments, OLD) {
+        vec![old.to_owned()]
+    } else {
+        let diff = BLOCKS.iter().find_map(|key| text(arguments, key));
+        diff.map(|diff| old_blocks(diff, path)).unwrap_or_default()
     };
     if blocks.is_empty() {
         return false;
@@ -56,12 +53,12 @@ pub(crate) fn matches_once(inner: &Inner, case: &Case<'_>, path: &WorkspacePath)
 }
 
 /// The old lines of every block of a patch that concerns a path.
-fn old_blocks(patch: &str, path: &WorkspacePath) -> Vec<String> {
+fn old_blocks(diff: &str, path: &WorkspacePath) -> Vec<String> {
     let mut blocks = vec![String::new()];
     let mut searching = false;
     // A diff that names no file is about the only one.
     let mut ours = true;
-    for line in patch.lines() {
+    for line in diff.lines() {
         let named = [
             "*** Update File: ",
             "*** Add File: ",

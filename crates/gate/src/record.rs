@@ -103,7 +103,7 @@ impl Closing<'_> {
         vec![began, event]
     }
 
-    /// EXECUTING, ABORTED and ROLLED_BACK; the last two never come apart.
+    /// `EXECUTING`, `ABORTED` and `ROLLED_BACK`; the last two never come apart.
     pub(crate) fn aborted(
         &self,
         execution: Execution<crate::lifecycle::Executing>,
@@ -118,7 +118,7 @@ impl Closing<'_> {
         ended.data = Some(json!({ "cause": cause_word(failure.cause) }));
         let undone = aborted.roll_back();
         let mut undone = transition(self.clockwork, &undone, self.ticket, self.ended);
-        undone.data = Some(json!({ "notUndone": failure.left }));
+        undone.data = Some(json!({ "notUndone": failure.more.left }));
         vec![began, ended, undone]
     }
 }

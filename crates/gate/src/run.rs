@@ -183,7 +183,7 @@ fn guarded(job: &Job, context: &mut Context<'_, '_>) -> Result<Value, Failure> {
     INSIDE.with(|inside| *inside.borrow_mut() = false);
     match ran {
         Ok(Ok(output)) => Ok(output),
-        Ok(Err(error)) => Err(told(error)),
+        Ok(Err(error)) => Err(told(&error)),
         Err(panic) => {
             let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -199,7 +199,7 @@ fn guarded(job: &Job, context: &mut Context<'_, '_>) -> Result<Value, Failure> {
     }
 }
 
-fn told(error: ToolError) -> Failure {
+fn told(error: &ToolError) -> Failure {
     Failure::of_tool(error).with_backtrace(&Backtrace::force_capture().to_string())
 }
 
@@ -226,7 +226,7 @@ fn declared_changes(
                 let size = bytes.len() as u64;
                 if let Some(max) = limits.max_file_size_bytes.filter(|max| size > *max) {
                     let path = path.to_string();
-                    return Err(Failure::of_tool(ToolError::TooLarge { path, size, max }));
+                    return Err(Failure::of_tool(&ToolError::TooLarge { path, size, max }));
                 }
                 Some(Digest::of(&bytes))
             }

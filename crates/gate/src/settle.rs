@@ -37,8 +37,8 @@ pub(crate) fn resume(inner: &Inner, execution: &CallId) -> Result<Permit, GateEr
     if !authorised {
         return Err(refused("the ledger did not authorise it"));
     }
-    let authorized = Execution::resumed(execution.clone());
-    Permit::new(authorized, &durable, ticket).ok_or_else(|| refused("the ledger's token differs"))
+    let resumed = Execution::resumed(execution.clone());
+    Permit::new(resumed, &durable, ticket).ok_or_else(|| refused("the ledger's token differs"))
 }
 
 fn changes_of(changes: &[Change]) -> Vec<PathChange> {
@@ -120,12 +120,12 @@ fn close(
             (receipt, events)
         }
         Err((mut failure, changes)) => {
-            failure.left = changes.iter().map(|one| one.path.clone()).collect();
+            failure.more.left = changes.iter().map(|one| one.path.clone()).collect();
             let events = closing.aborted(execution, &failure);
             let mut receipt = Receipt::of(Outcome::RolledBack, Promise::Guard);
-            receipt.refusal = Some(failure.refusal(ticket.intent.as_ref()));
+            receipt.refusal = Some(Box::new(failure.refusal(ticket.intent.as_ref())));
             receipt.failure = Some(failure.kind);
-            receipt.left = failure.left;
+            receipt.left = failure.more.left;
             receipt.changes = changes;
             (receipt, events)
         }

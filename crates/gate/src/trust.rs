@@ -15,6 +15,7 @@ use tagout_vocab::{Digest, Intent, IntentId, Timestamp};
 
 use crate::error::GateError;
 use crate::site::Site;
+use crate::store::Store;
 
 /// A file's name and text.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -150,7 +151,7 @@ impl Site {
 
     /// What a person accepted, if anything.
     pub fn accepted(&self) -> Result<Option<Accepted>, GateError> {
-        let found: Option<Accepted> = self.store.read(&self.law_path())?;
+        let found: Option<Accepted> = Store::read(&self.law_path())?;
         // A record whose digest does not fit was not written by `accept`.
         Ok(found.filter(|one| one.sources.digest() == one.digest))
     }
@@ -173,7 +174,7 @@ impl Site {
             by: by.to_owned(),
             at,
         };
-        self.store.write(&self.law_path(), &accepted)?;
+        Store::write(&self.law_path(), &accepted)?;
         Ok(accepted)
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde_json::json;
 use tagout_vocab::limits::{
     LEDGER_LOCK_WAIT_MS_MAX, LEDGER_SEAL_EVENTS_MAX, LEDGER_SEAL_MS_MAX, LEDGER_SEGMENT_BYTES_MAX,
-    LEDGER_STEP_EVENTS_MAX,
+    LEDGER_STEP_EVENTS_MAX, LEDGER_TAIL_BYTES,
 };
 use tagout_vocab::{Digest, Timestamp};
 
@@ -27,6 +27,9 @@ use crate::merkle::{Hash, leaf_hash};
 use crate::note::SignedCheckpoint;
 use crate::seal::{self, Mark};
 use crate::{line, place, segment, texts};
+
+/// How long the lock is asked for without sleeping, about; and then how long each sleep is.
+const SPIN: Duration = Duration::from_micros(100);
 
 /// When the process whose append crosses a bound writes a seal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,18 +54,21 @@ impl Default for SealPolicy {
 pub struct Options {
     /// The key for seals; without one, nothing is sealed.
     pub key: Option<KeySource>,
-    /// When to seal.
-    pub seal: SealPolicy,
+    /// When an append seals; without this, only a call of [`Ledger::seal`] does.
+    pub seal: Option<SealPolicy>,
     /// When to begin a new segment.
     pub segment_bytes_max: u64,
+    /// How long to wait for other processes.
+    pub lock_wait_ms_max: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             key: None,
-            seal: SealPolicy::default(),
+            seal: Some(SealPolicy::default()),
             segment_bytes_max: LEDGER_SEGMENT_BYTES_MAX,
+            lock_wait_ms_max: LEDGER_LOCK_WAIT_MS_MAX,
         }
     }
 }
@@ -302,7 +308,7 @@ impl Ledger {
         let position = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.dir.join("lock");
         let mut waited = Duration::ZERO;
-        let mut pause = Duration::from_micros(20);
+        let mut pause = Duration::ZERO;
         loop {
             match self.lock.try_lock() {
                 Ok(()) => break,
@@ -311,15 +317,20 @@ impl Ledger {
                     return Err(LedgerError::io("lock", &path, error));
                 }
             }
-            if waited > Duration::from_millis(LEDGER_LOCK_WAIT_MS_MAX) {
+            if waited > Duration::from_millis(self.options.lock_wait_ms_max) {
                 return Err(LedgerError::Busy {
                     path,
-                    waited_ms: LEDGER_LOCK_WAIT_MS_MAX,
+                    waited_ms: self.options.lock_wait_ms_max,
                 });
             }
-            std::thread::sleep(pause);
-            waited += pause;
-            pause = (pause * 2).min(Duration::from_millis(1));
+            // The lock is held for microseconds: giving way is mostly enough.
+            if pause < SPIN {
+                std::thread::yield_now();
+                pause += Duration::from_micros(1);
+            } else {
+                std::thread::sleep(pause);
+                waited += pause;
+            }
         }
         let locked = Locked {
             file: &self.lock,
@@ -345,18 +356,37 @@ impl Ledger {
         locked: &'a mut Locked<'_>,
     ) -> Result<&'a mut Position, LedgerError> {
         let known = locked.position.take();
-        let current = match known {
-            Some(position) if self.is_current(&position)? => position,
-            Some(_) | None => self.look()?,
+        let caught_up = known.map(|known| self.catch_up(known)).transpose()?;
+        let current = match caught_up.flatten() {
+            Some(position) => position,
+            None => self.look()?,
         };
         Ok(locked.position.insert(current))
     }
 
-    fn is_current(&self, position: &Position) -> Result<bool, LedgerError> {
+    /// Reads what others have added since; `None` if that is not just some more whole lines.
+    fn catch_up(&self, mut position: Position) -> Result<Option<Position>, LedgerError> {
         let path = segment::path(&self.dir, position.number);
         let length = position.file.metadata().at("read", &path)?.len();
         let next = segment::path(&self.dir, position.number.saturating_add(1));
-        Ok(length == position.end && length == position.length && !next.exists())
+        let grown = length.checked_sub(position.end);
+        let is_little = grown.is_some_and(|grown| grown <= LEDGER_TAIL_BYTES as u64);
+        if !is_little || position.length != position.end || next.exists() {
+            return Ok(None);
+        }
+        if length == position.end {
+            return Ok(Some(position));
+        }
+        let added = segment::read_span(&position.file, position.end, length).at("read", &path)?;
+        let Some(last) = segment::last_of(&added) else {
+            return Ok(None);
+        };
+        position.end = length;
+        position.length = length;
+        position.size = last.seq.saturating_add(1);
+        position.hash = last.hash;
+        position.timestamp = Some(last.timestamp);
+        Ok(Some(position))
     }
 
     /// Finds the end of the ledger. The cost depends on the number of segments, not of events.

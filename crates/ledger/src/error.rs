@@ -26,6 +26,12 @@ pub enum LedgerError {
         /// What is wrong with it.
         detail: String,
     },
+    /// Others can enter the folder.
+    #[error("others can enter the ledger folder `{path}`: run `chmod 700` on it")]
+    Exposed {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A ledger is already there.
     #[error("`{path}` already holds a ledger: open it instead of creating one")]
     AlreadyThere {

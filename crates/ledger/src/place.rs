@@ -76,9 +76,8 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), LedgerError> {
         });
     }
     if found.mode() & 0o077 != 0 {
-        return Err(LedgerError::NotALedger {
+        return Err(LedgerError::Exposed {
             path: path.to_owned(),
-            detail: "others can enter the folder (run `chmod 700` on it)".to_owned(),
         });
     }
     match file_system_of(path)? {

@@ -280,7 +280,7 @@ fn schemes(bytes: &[u8]) -> Vec<Span> {
 }
 
 const fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'~')
 }
 
 /// Runs of token characters that are a known token or, at full strength, look random.
@@ -319,24 +319,20 @@ fn token_in(word: &[u8]) -> Option<usize> {
     })
 }
 
-/// Letters of both cases and digits, changing often and spread widely: no word or path does that.
+/// Letters of both cases and digits, mixed as no word, name or path mixes them.
 fn looks_random(word: &[u8]) -> bool {
     if word.len() < 20 {
         return false;
     }
-    let class = |byte: &u8| match byte {
-        b'a'..=b'z' => 1,
-        b'A'..=b'Z' => 2,
-        b'0'..=b'9' => 3,
-        _ => 0u8,
-    };
-    let has = |wanted| word.iter().any(|byte| class(byte) == wanted);
-    let changes = word
-        .iter()
-        .zip(word.iter().skip(1))
-        .filter(|(left, right)| class(left) != class(right))
+    let count = |is: fn(&u8) -> bool| word.iter().filter(|byte| is(byte)).count();
+    let (lower, upper) = (count(u8::is_ascii_lowercase), count(u8::is_ascii_uppercase));
+    // In names small letters come in words; in random text their runs are shorter than two.
+    let runs = word
+        .chunk_by(|left, right| left.is_ascii_lowercase() == right.is_ascii_lowercase())
+        .filter(|run| run.first().is_some_and(u8::is_ascii_lowercase))
         .count();
-    has(1) && has(2) && has(3) && changes * 100 >= word.len() * 35 && entropy_bits(word) >= 3.5
+    let is_mixed = lower > 0 && upper > 0 && count(u8::is_ascii_digit) > 0;
+    is_mixed && lower * 10 <= runs * 25 && entropy_bits(word) >= 3.5
 }
 
 fn entropy_bits(word: &[u8]) -> f64 {

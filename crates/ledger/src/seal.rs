@@ -6,18 +6,18 @@ use std::path::Path;
 
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tagout_vocab::Timestamp;
 use tagout_vocab::limits::LEDGER_PROOF_BYTES_MAX;
 
 use crate::append::{Ledger, Position, Sealing};
 use crate::error::{At as _, LedgerError};
-use crate::event::{Kind, NewEvent, Stamp};
+use crate::event::{Event, Kind, NewEvent, Stamp};
 use crate::format;
 use crate::keys::SealKey;
 use crate::line;
 use crate::merkle::{Hash, Range, inclusion_proof, leaf_hash};
-use crate::note::{Checkpoint, SignedCheckpoint};
+use crate::note::{Checkpoint, NoteError, SignedCheckpoint};
 use crate::place::{self, Sync};
 use crate::proof::Proof;
 use crate::reader::Reader;
@@ -42,12 +42,53 @@ struct Frontier {
 
 impl Frontier {
     fn range(&self) -> Option<Range> {
-        let hashes: Option<Vec<Hash>> = self
-            .hashes
-            .iter()
-            .map(|hash| BASE64.decode(hash.as_bytes()).ok()?.try_into().ok())
-            .collect();
-        Range::from_frontier(self.size, &hashes?)
+        let hashes = self.hashes.iter().map(String::as_str);
+        Range::from_frontier(self.size, &parsed(hashes)?)
+    }
+}
+
+fn written(tree: &Range) -> Vec<String> {
+    let hashes = tree.frontier();
+    hashes.iter().map(|hash| BASE64.encode(hash)).collect()
+}
+
+fn parsed<'a>(hashes: impl Iterator<Item = &'a str>) -> Option<Vec<Hash>> {
+    hashes
+        .map(|hash| BASE64.decode(hash.as_bytes()).ok()?.try_into().ok())
+        .collect()
+}
+
+/// What a seal's event says: the tree before it, and the checkpoint that signs that tree.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    pub(crate) tree: Option<Range>,
+    pub(crate) checkpoint: Result<SignedCheckpoint, NoteError>,
+}
+
+impl Sealed {
+    /// Reads the event of a seal.
+    pub(crate) fn read(event: &Event) -> Self {
+        let data = event.body.data.as_ref();
+        let field = |name| data.and_then(|data| data.get(name));
+        let hashes = field("frontier").and_then(Value::as_array);
+        let tree = hashes
+            .and_then(|hashes| parsed(hashes.iter().map(|hash| hash.as_str().unwrap_or_default())))
+            .and_then(|hashes| Range::from_frontier(event.seq, &hashes));
+        let text = field("checkpoint").and_then(Value::as_str);
+        let none = NoteError::Form {
+            detail: "the seal holds none",
+        };
+        Self {
+            tree,
+            checkpoint: text.ok_or(none).and_then(SignedCheckpoint::parse),
+        }
+    }
+
+    /// The root of the tree that ends with the seal's own event.
+    pub(crate) fn root_after(&self, own: Hash) -> Option<Hash> {
+        let mut tree = self.tree.clone()?;
+        tree.push(own);
+        tree.root()
     }
 }
 
@@ -93,17 +134,17 @@ pub(crate) fn read_mark(dir: &Path) -> Result<Mark, LedgerError> {
 
 impl Ledger {
     pub(crate) fn is_seal_due(&self, position: &Position, now: Timestamp) -> bool {
-        if self.options.key.is_none() || position.size <= position.sealed.size {
+        let (Some(policy), Some(_)) = (self.options.seal, &self.options.key) else {
             return false;
-        }
-        let open = position.size - position.sealed.size;
+        };
+        let open = position.size.saturating_sub(position.sealed.size);
         let since = |time: Timestamp| now.as_millis().saturating_sub(time.as_millis());
         // A clock that went back must not put off sealing.
-        let late = position
+        let is_late = position
             .sealed
             .time
-            .is_none_or(|time| since(time) >= self.options.seal.ms_max || since(time) < 0);
-        open >= self.options.seal.events_max || late
+            .is_none_or(|time| since(time) >= policy.ms_max || since(time) < 0);
+        open > 0 && (open >= policy.events_max || is_late)
     }
 
     pub(crate) fn seal_if_due(&self, now: Timestamp) -> Sealing {
@@ -150,7 +191,11 @@ impl Ledger {
             timestamp: now,
         };
         let mut event = NewEvent::new(stamp, Kind::Seal);
-        event.data = Some(json!({ "checkpoint": embedded.text() }));
+        // With the frontier in it, the seal alone ties a checkpoint that covers it to the chain.
+        event.data = Some(json!({
+            "checkpoint": embedded.text(),
+            "frontier": written(&tree),
+        }));
         self.write_own(position, event)?;
         let tree = self.extended(tree, position)?;
         let sealed = self.sign(&tree, &key)?;
@@ -256,16 +301,13 @@ impl Ledger {
         let frontier = Frontier {
             size: tree.end(),
             time: now,
-            hashes: tree
-                .frontier()
-                .iter()
-                .map(|hash| BASE64.encode(hash))
-                .collect(),
+            hashes: written(tree),
         };
-        let text = serde_json::to_vec(&frontier).map_err(|source| LedgerError::Json {
+        let mut text = serde_json::to_vec(&frontier).map_err(|source| LedgerError::Json {
             seq: tree.end(),
             source,
         })?;
+        text.push(b'\n');
         place::replace(&self.dir.join(FRONTIER), &text, Sync::No)
     }
 

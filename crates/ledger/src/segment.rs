@@ -126,6 +126,19 @@ fn tail_in(
     }))
 }
 
+/// The last event of some whole lines; `None` if they are not whole, or not lines of events.
+pub(crate) fn last_of(lines: &[u8]) -> Option<Last> {
+    let lines = lines.strip_suffix(b"\n")?;
+    let start = memchr::memrchr(b'\n', lines).map_or(0, |feed| feed + 1);
+    let line = lines.get(start..)?;
+    let head = line::head(line).filter(|_| line::is_whole(line))?;
+    memchr::memchr(0, lines).is_none().then(|| Last {
+        seq: head.seq,
+        hash: leaf_hash(line),
+        timestamp: head.timestamp,
+    })
+}
+
 /// The number of the first event in a segment; `None` if there is no readable one.
 pub(crate) fn first_seq(file: &File) -> io::Result<Option<u64>> {
     Ok(head_at(file, 0)?.map(|(seq, _)| seq))

@@ -7,7 +7,6 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::Value;
 use tagout_vocab::limits::LEDGER_PROBLEMS_MAX;
 
 use crate::error::{At as _, LedgerError};
@@ -15,12 +14,12 @@ use crate::keys::VerifierKey;
 use crate::line;
 use crate::note::{Checkpoint, NoteError, SignedCheckpoint};
 use crate::reader::Reader;
-use crate::seal;
-use scan::{Scan, SealFound};
+use crate::seal::{self, Sealed};
+use scan::{Depth, Scan, SealFound};
 
-/// Signatures of this many seals are checked, newest first. The newest covers all that is before
-/// it, so older ones add nothing but time.
-const SIGNATURES_CHECKED_MAX: usize = 256;
+/// This many seals are checked, newest first, where the chain is tied to a signed root. The newest
+/// covers all that is before it, so older ones add nothing but time.
+const SEALS_CHECKED_MAX: usize = 4;
 
 /// What the verifier knows besides the ledger.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +34,8 @@ pub struct VerifyOptions {
     pub facts: AttestationFacts,
     /// How many threads; zero for as many as there are cores.
     pub threads: usize,
+    /// Whether every seal's root is computed again, though a newer one vouches for all of it.
+    pub is_deep: bool,
 }
 
 /// Who owns the key, and who is being watched.
@@ -176,21 +177,26 @@ pub fn verify(dir: &Path, options: &VerifyOptions) -> Result<Report, LedgerError
     for kept in &options.kept {
         check.believe(kept, Source::Kept);
     }
+    let scan = scan::scan(&reader, Depth::Chain, options.threads)?;
+    if !scan.is_whole() {
+        let events = diagnose::diagnose(&reader, &mut check.problems)?;
+        check.compare_sizes(events);
+        return Ok(check.report(events, 0, scan.torn_bytes));
+    }
+    if !options.is_deep
+        && let Some(sealed) = check.tie(&scan)
+    {
+        return Ok(check.report(scan.size(), sealed, scan.torn_bytes));
+    }
     let mut sizes: Vec<u64> = check
         .believed
         .iter()
         .map(|one| one.checkpoint.size)
         .collect();
     sizes.sort_unstable();
-    let scan = scan::scan(&reader, &sizes, options.threads)?;
-    let (events, sealed) = if scan.is_whole() {
-        (scan.size(), check.compare(&scan))
-    } else {
-        let events = diagnose::diagnose(&reader, &mut check.problems)?;
-        check.compare_sizes(events);
-        (events, 0)
-    };
-    Ok(check.report(events, sealed, scan.torn_bytes))
+    let scan = scan::scan(&reader, Depth::Tree(&sizes), options.threads)?;
+    let sealed = check.compare(&scan);
+    Ok(check.report(scan.size(), sealed, scan.torn_bytes))
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -242,6 +248,37 @@ impl Check<'_> {
         self.add(None, ProblemKind::BadSignature, detail);
     }
 
+    /// Ties every believed checkpoint to the chain by the seal that it ends with; how many events
+    /// are vouched for, or `None` if that does not settle everything.
+    fn tie(&self, scan: &Scan) -> Option<u64> {
+        if !self.problems.is_empty() {
+            return None;
+        }
+        let mut most = None;
+        for one in &self.believed {
+            let Checkpoint { size, root, .. } = one.checkpoint;
+            let seals = &scan.seals;
+            let place = seals.binary_search_by_key(&size.checked_sub(1)?, |seal| seal.seq);
+            let event = line::decode(&seals.get(place.ok()?)?.line)?;
+            let own = *event.hash.as_bytes();
+            if Sealed::read(&event).root_after(own) != Some(root) {
+                return None;
+            }
+            most = most.max(Some(size));
+        }
+        let unchecked = scan.seals.len().saturating_sub(SEALS_CHECKED_MAX);
+        for found in scan.seals.iter().skip(unchecked) {
+            let sealed = Sealed::read(&line::decode(&found.line)?);
+            let checkpoint = sealed.checkpoint.ok()?;
+            let claimed = checkpoint.verified(self.origin, &self.options.keys).ok()?;
+            let root = sealed.tree.and_then(|tree| tree.root());
+            if claimed.size != found.seq || root != Some(claimed.root) {
+                return None;
+            }
+        }
+        most
+    }
+
     /// Compares a whole chain with every seal and checkpoint; how many events are vouched for.
     fn compare(&mut self, scan: &Scan) -> u64 {
         let mut good = self.compare_seals(&scan.seals);
@@ -273,9 +310,8 @@ impl Check<'_> {
     /// Checks the seals in the chain; how many events the good ones vouch for.
     fn compare_seals(&mut self, seals: &[SealFound]) -> u64 {
         let mut good = 0;
-        let unsigned = seals.len().saturating_sub(SIGNATURES_CHECKED_MAX);
-        for (place, found) in seals.iter().enumerate() {
-            match self.check_seal(found, place >= unsigned) {
+        for found in seals {
+            match self.check_seal(found) {
                 Ok(()) => good = found.seq,
                 Err(SealProblem::Root) => {
                     let detail = format!(
@@ -297,23 +333,19 @@ impl Check<'_> {
         good
     }
 
-    fn check_seal(&self, found: &SealFound, check_signature: bool) -> Result<(), SealProblem> {
+    fn check_seal(&self, found: &SealFound) -> Result<(), SealProblem> {
         let form = |detail| SealProblem::Note(NoteError::Form { detail });
         let event = line::decode(&found.line).ok_or(form("the event is not JSON"))?;
-        let data = event.body.data.unwrap_or_default();
-        let text = data
-            .get("checkpoint")
-            .and_then(Value::as_str)
-            .ok_or(form("the event holds none"))?;
-        let signed = SignedCheckpoint::parse(text).map_err(SealProblem::Note)?;
-        let checkpoint = if check_signature {
-            signed.verified(self.origin, &self.options.keys)
-        } else {
-            Ok(signed.claimed())
-        };
-        let checkpoint = checkpoint.map_err(SealProblem::Note)?;
-        let matches = checkpoint.size == found.seq && Some(checkpoint.root) == found.root;
-        if matches {
+        let sealed = Sealed::read(&event);
+        let signed = sealed.checkpoint.map_err(SealProblem::Note)?;
+        let checkpoint = signed
+            .verified(self.origin, &self.options.keys)
+            .map_err(SealProblem::Note)?;
+        let claimed = sealed.tree.and_then(|tree| tree.root());
+        let is_true = checkpoint.size == found.seq
+            && Some(checkpoint.root) == found.root
+            && claimed == found.root;
+        if is_true {
             Ok(())
         } else {
             Err(SealProblem::Root)

@@ -147,11 +147,11 @@ impl Store {
 
     /// The request that is bound to exactly this call.
     pub(crate) fn approval(&self, digest: &Digest) -> Result<Option<ApprovalRequest>, GateError> {
-        self.read(&self.approval_path(digest))
+        Self::read(&self.approval_path(digest))
     }
 
     pub(crate) fn keep_approval(&self, request: &ApprovalRequest) -> Result<(), GateError> {
-        self.write(&self.approval_path(&request.digest), request)
+        Self::write(&self.approval_path(&request.digest), request)
     }
 
     pub(crate) fn drop_approval(&self, digest: &Digest) -> Result<(), GateError> {

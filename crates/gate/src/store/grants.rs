@@ -60,7 +60,7 @@ impl Store {
     }
 
     pub(crate) fn grant_book(&self) -> Result<GrantBook, GateError> {
-        Ok(self.read(&self.book_path())?.unwrap_or_default())
+        Ok(Self::read(&self.book_path())?.unwrap_or_default())
     }
 
     pub(crate) fn change_grants(
@@ -70,7 +70,7 @@ impl Store {
         let _locked = self.lock(Path::new(FOLDER))?;
         let mut book = self.grant_book()?;
         change(&mut book)?;
-        self.write(&self.book_path(), &book)
+        Self::write(&self.book_path(), &book)
     }
 
     /// The keys whose word counts here.

@@ -40,7 +40,7 @@ impl Store {
     }
 
     pub(crate) fn intent_use(&self, id: &IntentId) -> Result<IntentUse, GateError> {
-        Ok(self.read(&self.intent_path(id))?.unwrap_or_default())
+        Ok(Self::read(&self.intent_path(id))?.unwrap_or_default())
     }
 
     fn change_intent(
@@ -52,7 +52,7 @@ impl Store {
         let mut found = self.intent_use(id)?;
         let done = change(&mut found);
         if done {
-            self.write(&self.intent_path(id), &found)?;
+            Self::write(&self.intent_path(id), &found)?;
         }
         Ok(done)
     }

@@ -78,7 +78,7 @@ impl Store {
         Digest::of(id.as_bytes()).hex().chars().take(40).collect()
     }
 
-    pub(crate) fn read<T: DeserializeOwned>(&self, path: &Path) -> Result<Option<T>, GateError> {
+    pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, GateError> {
         let Some(bytes) = files::read(path, RECORD_BYTES_MAX)? else {
             return Ok(None);
         };
@@ -91,7 +91,7 @@ impl Store {
     }
 
     /// Replaces a record durably.
-    pub(crate) fn write<T: Serialize>(&self, path: &Path, value: &T) -> Result<(), GateError> {
+    pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), GateError> {
         let bytes = Self::bytes(path, value)?;
         Ok(files::write_atomic(path, &bytes, Some(0o600))?)
     }
@@ -109,7 +109,7 @@ impl Store {
     pub(crate) fn all<T: DeserializeOwned>(&self, folder: &str) -> Result<Vec<T>, GateError> {
         let mut found = Vec::new();
         for path in self.list(folder)? {
-            found.extend(self.read(&path)?);
+            found.extend(Self::read(&path)?);
         }
         Ok(found)
     }

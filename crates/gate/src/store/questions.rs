@@ -82,7 +82,7 @@ const FOLDER: &str = "questions";
 
 impl Store {
     fn keep_asked(&self, id: &str, asked: &Asked) -> Result<(), GateError> {
-        self.write(&self.path(FOLDER, &Self::name_of(id)), asked)
+        Self::write(&self.path(FOLDER, &Self::name_of(id)), asked)
     }
 
     pub(crate) fn keep_question(&self, question: Question) -> Result<(), GateError> {
@@ -124,7 +124,7 @@ impl Store {
     }
 
     fn asked(&self, id: &str, what: &'static str) -> Result<Asked, GateError> {
-        let found = self.read(&self.path(FOLDER, &Self::name_of(id)))?;
+        let found = Self::read(&self.path(FOLDER, &Self::name_of(id)))?;
         found.ok_or_else(|| GateError::Unknown {
             what,
             id: id.to_owned(),

@@ -92,7 +92,7 @@ impl Store {
             source,
         };
         let lock = loop {
-            let place = self.lock_of(&path)?;
+            let place = Self::lock_of(&path)?;
             let lock = File::open(&place).map_err(failed)?;
             lock.lock().map_err(failed)?;
             // Someone who cleaned up may have taken it for a dead process's in between.
@@ -109,7 +109,7 @@ impl Store {
 
     /// The file whose lock says that a log's process lives. It is not the log itself, because every
     /// line is added under a lock of that.
-    fn lock_of(&self, path: &std::path::Path) -> Result<PathBuf, GateError> {
+    fn lock_of(path: &std::path::Path) -> Result<PathBuf, GateError> {
         let lock = path.with_extension("alive");
         if !lock.exists() {
             files::write_atomic(&lock, b"", Some(0o600))?;

@@ -17,11 +17,11 @@ impl Store {
     }
 
     pub(crate) fn keep_ticket(&self, ticket: &Ticket) -> Result<(), GateError> {
-        self.write(&self.ticket_path(&ticket.execution), ticket)
+        Self::write(&self.ticket_path(&ticket.execution), ticket)
     }
 
     pub(crate) fn ticket(&self, execution: &CallId) -> Result<Option<Ticket>, GateError> {
-        self.read(&self.ticket_path(execution))
+        Self::read(&self.ticket_path(execution))
     }
 
     pub(crate) fn drop_ticket(&self, execution: &CallId) -> Result<(), GateError> {

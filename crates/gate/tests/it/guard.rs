@@ -50,7 +50,7 @@ fn a_permit_is_resumed_and_settled_by_another_process() {
     let world = World::new();
     world.write("src/a.txt", "old");
     let engine = in_action(&world, vec![]);
-    let _ = engine.execute(&read("src/a.txt"));
+    drop(engine.execute(&read("src/a.txt")));
     let permit = admitted(&engine, &named(write("src/a.txt", "new"), "c-1"));
     let seq = permit.seq();
     drop(permit);
@@ -133,8 +133,8 @@ fn two_engines_on_one_path() {
         "PATH_BUSY"
     );
     assert_eq!(code(&two.execute(&write("src/b.txt", "other"))), "ALLOWED");
-    let _ = one.settle(permit, &DONE);
-    let _ = admitted(&two, &named(write("src/a.txt", "other"), "c-3"));
+    drop(one.settle(permit, &DONE));
+    drop(admitted(&two, &named(write("src/a.txt", "other"), "c-3")));
 }
 
 /// §13.8: a missing report is settled by what the arguments predict, and never guessed.
@@ -177,5 +177,5 @@ fn a_missing_report_is_settled_by_prediction_or_not_at_all() {
         ]
     );
     // Settled means free.
-    let _ = admitted(&engine, &named(write("src/c.txt", "x"), "c-4"));
+    drop(admitted(&engine, &named(write("src/c.txt", "x"), "c-4")));
 }

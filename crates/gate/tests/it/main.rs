@@ -1,4 +1,12 @@
 //! The gate over real files and a real ledger.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    clippy::disallowed_methods,
+    reason = "a test that goes wrong fails, and it plays the programs that write as they like"
+)]
 
 mod approvals;
 mod failures;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 use tagout_gate::{GateError, GrantDraft, Outcome, ProposalState, Request, Site};
-use tagout_policy::capability::Capability;
 use tagout_policy::capability::grants::{GrantScope, Grantee, GranteeKind};
+use tagout_policy::capability::{Allowance, Capability};
 use tagout_policy::judge::Standing;
 use tagout_vocab::Code;
 
@@ -154,22 +154,19 @@ fn a_grant_holds_until_it_is_revoked() {
                     kind: GranteeKind::Session,
                     id: "s-1".to_owned(),
                 },
-                scope: GrantScope::default(),
+                scope: GrantScope {
+                    resources: Allowance::Unrestricted,
+                    actions: Allowance::Unrestricted,
+                },
                 constraints: vec![],
                 expires_at: None,
             },
             "ann",
         )
         .unwrap();
-    let code_now = code(&engine.execute(&write("src/a.txt", "1")));
-    assert_eq!(
-        code_now,
-        if GrantScope::default() == grant.scope {
-            code_now
-        } else {
-            "ALLOWED"
-        }
-    );
+    assert_eq!(code(&engine.execute(&write("src/a.txt", "1"))), "ALLOWED");
+    let other = engine.execute(&in_session(write("src/b.txt", "1"), "s-2"));
+    assert_ne!(code(&other), "ALLOWED");
     engine.revoke_grant(&grant.grant_id, "ann", "over").unwrap();
     assert_eq!(engine.grants().unwrap()[0].revoked.as_deref(), Some("over"));
     assert_eq!(

@@ -45,7 +45,7 @@ fn an_intent_is_leased() {
     let engine = in_action(&world, vec![]);
     let other = engine.execute(&in_session(select("INT-001"), "s-2"));
     assert_eq!(code(&other), "LEASED");
-    let _ = engine.execute(&call("attempt_completion", json!({ "result": "done" })));
+    drop(engine.execute(&call("attempt_completion", json!({ "result": "done" }))));
     let other = engine.execute(&in_session(select("INT-001"), "s-2"));
     assert_eq!(other.outcome, Outcome::Completed, "{other:?}");
 }
@@ -110,7 +110,7 @@ fn a_child_is_never_wider() {
     assert_eq!(wrote.outcome, Outcome::Completed, "{wrote:?}");
     let wider = engine.execute(&in_session(select("INT-002"), &child));
     assert_eq!(code(&wider), "INTENT_MISMATCH");
-    let _ = engine.execute(&call("attempt_completion", json!({ "result": "done" })));
+    drop(engine.execute(&call("attempt_completion", json!({ "result": "done" }))));
     let orphan = engine.execute(&in_session(write("src/a.txt", "two"), &child));
     assert_eq!(code(&orphan), "STATE_VIOLATION");
 }

@@ -32,9 +32,9 @@ pub(crate) type Body =
     dyn Fn(&Map<String, Value>, &mut Context<'_, '_>) -> Result<Value, ToolError> + Send + Sync;
 
 pub(crate) struct TestTool {
-    pub declaration: Declaration,
-    pub deprecation: Option<Deprecation>,
-    pub body: Box<Body>,
+    pub(crate) declaration: Declaration,
+    pub(crate) deprecation: Option<Deprecation>,
+    pub(crate) body: Box<Body>,
 }
 
 impl Tool for TestTool {
@@ -102,6 +102,7 @@ pub(crate) fn tool(
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what tools return")]
 pub(crate) fn said(words: &str) -> Result<Value, ToolError> {
     Ok(json!({ "said": words }))
 }
@@ -150,7 +151,7 @@ pub(crate) fn completion() -> TestTool {
 pub(crate) struct Time {
     now: Arc<AtomicI64>,
     count: Arc<AtomicU64>,
-    pub pauses: Arc<Mutex<Vec<u128>>>,
+    pub(crate) pauses: Arc<Mutex<Vec<u128>>>,
 }
 
 impl Time {
@@ -162,11 +163,11 @@ impl Time {
         }
     }
 
-    pub fn pass(&self, millis: i64) {
+    pub(crate) fn pass(&self, millis: i64) {
         self.now.fetch_add(millis, Ordering::SeqCst);
     }
 
-    pub fn clockwork(&self) -> Clockwork {
+    pub(crate) fn clockwork(&self) -> Clockwork {
         let (now, count, pauses) = (self.now.clone(), self.count.clone(), self.pauses.clone());
         let random = move || {
             let mut bytes = [0; 32];
@@ -183,27 +184,27 @@ impl Time {
 
 pub(crate) struct World {
     _folder: tempfile::TempDir,
-    pub root: PathBuf,
-    pub places: Places,
-    pub policy: String,
-    pub intents: String,
-    pub time: Time,
+    pub(crate) root: PathBuf,
+    pub(crate) places: Places,
+    pub(crate) policy: String,
+    pub(crate) intents: String,
+    pub(crate) time: Time,
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with_policy("")
     }
 
     /// A workspace whose files a person has accepted.
-    pub fn with_policy(policy: &str) -> Self {
+    pub(crate) fn with_policy(policy: &str) -> Self {
         let world = Self::untrusted(policy);
         let engine = world.engine();
         engine.accept(&world.sources(), "ann").unwrap();
         world
     }
 
-    pub fn untrusted(policy: &str) -> Self {
+    pub(crate) fn untrusted(policy: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("work");
         std::fs::create_dir_all(root.join(".orchestration")).unwrap();
@@ -224,7 +225,7 @@ impl World {
         world
     }
 
-    pub fn sources(&self) -> Sources {
+    pub(crate) fn sources(&self) -> Sources {
         let text = |name: &str, text: &str| Text {
             name: name.to_owned(),
             text: text.to_owned(),
@@ -237,62 +238,62 @@ impl World {
         }
     }
 
-    pub fn site(&self) -> Site {
+    pub(crate) fn site(&self) -> Site {
         Site::open(&self.places).unwrap()
     }
 
-    pub fn open(&self, tools: Vec<TestTool>) -> (Engine, Recovered) {
+    pub(crate) fn open(&self, tools: Vec<TestTool>) -> (Engine, Recovered) {
         let catalogue = catalogue().clone();
         let site = self.site();
-        let shelf = site
+        let books = site
             .shelve(catalogue.clone(), None, &self.sources())
             .unwrap();
         let mut registry = Registry::new(catalogue);
         for tool in tools {
             registry.register(Box::new(tool)).unwrap();
         }
-        Engine::open(site, shelf, registry, self.time.clockwork()).unwrap()
+        Engine::open(site, books, registry, self.time.clockwork()).unwrap()
     }
 
-    pub fn engine(&self) -> Engine {
+    pub(crate) fn engine(&self) -> Engine {
         self.open(vec![reader(), writer(), selector(), completion()])
             .0
     }
 
-    pub fn engine_with(&self, more: Vec<TestTool>) -> Engine {
+    pub(crate) fn engine_with(&self, more: Vec<TestTool>) -> Engine {
         let mut tools = vec![reader(), selector(), completion()];
         tools.extend(more);
         self.open(tools).0
     }
 
-    pub fn write(&self, path: &str, content: &str) {
+    pub(crate) fn write(&self, path: &str, content: &str) {
         let path = self.root.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
     }
 
-    pub fn read(&self, path: &str) -> Option<String> {
+    pub(crate) fn read(&self, path: &str) -> Option<String> {
         std::fs::read_to_string(self.root.join(path)).ok()
     }
 
-    pub fn events(&self) -> Vec<Event> {
+    pub(crate) fn events(&self) -> Vec<Event> {
         let reader = Reader::open(&self.site().ledger()).unwrap();
         reader.events_from(0).unwrap().map(Result::unwrap).collect()
     }
 
     /// The states that the ledger holds for an execution.
-    pub fn states(&self, receipt: &Receipt) -> Vec<&'static str> {
+    pub(crate) fn states(&self, receipt: &Receipt) -> Vec<&'static str> {
         let id = receipt.execution.as_ref().map(ToString::to_string);
         self.states_of(id.as_deref().unwrap())
     }
 
-    pub fn states_of(&self, id: &str) -> Vec<&'static str> {
+    pub(crate) fn states_of(&self, id: &str) -> Vec<&'static str> {
         let events = self.events();
         let ours = events
             .iter()
             .filter(|event| event.body.execution_id.as_deref() == Some(id));
         ours.filter_map(|event| event.body.state)
-            .map(|state| state.as_str())
+            .map(tagout_ledger::LifecycleState::as_str)
             .collect()
     }
 }
@@ -363,7 +364,7 @@ pub(crate) fn latch() -> (mpsc::Sender<()>, impl Fn() + Send + Sync) {
     let (sender, receiver) = mpsc::channel();
     let receiver = Mutex::new(receiver);
     (sender, move || {
-        let _ = receiver.lock().unwrap().recv();
+        receiver.lock().unwrap().recv().unwrap_or_default();
     })
 }
 

@@ -1,5 +1,8 @@
 //! The fast reading: every line hashed once, in pieces, on all cores. It only says whether the
 //! chain is whole; what broke it is found by the slow reading.
+//!
+//! The tree is built on the way only if it is asked for. Mostly it is not needed: a signed root
+//! that holds the last seal's event vouches, through the chain, for everything before it.
 
 use std::fs::File;
 use std::io;
@@ -16,12 +19,21 @@ use crate::reader::Reader;
 use crate::{format, line, segment};
 
 /// Bytes that one thread takes at a time.
-const PIECE_BYTES: u64 = 8 * 1024 * 1024;
+const PIECE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Small enough to stay in a core's own cache between the reading and the hashing.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// A seal in the chain, with the root over the events before it.
+/// What the reading is to find out.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Depth<'a> {
+    /// Whether the chain is whole.
+    Chain,
+    /// Also the roots at every seal and at these sizes, ascending.
+    Tree(&'a [u64]),
+}
+
+/// A seal in the chain, with the root over the events before it if the tree was asked for.
 #[derive(Debug)]
 pub(super) struct SealFound {
     pub(super) seq: u64,
@@ -32,6 +44,7 @@ pub(super) struct SealFound {
 /// What the fast reading found.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
+    size: u64,
     tree: Range,
     is_broken: bool,
     roots: Vec<(u64, Hash)>,
@@ -46,7 +59,7 @@ impl Scan {
     }
 
     pub(super) const fn size(&self) -> u64 {
-        self.tree.end()
+        self.size
     }
 
     /// The root at one of the sizes that were asked for.
@@ -72,29 +85,93 @@ struct Piece {
 /// What one piece holds.
 #[derive(Debug, Default)]
 struct Found {
-    /// The first line's link, as it stands there.
-    first_link: Option<[u8; 64]>,
+    /// The number and the link of the first line, as they stand there.
+    first: Option<(u64, [u8; 64])>,
+    /// The number that the next line must have.
+    next: u64,
+    /// The beginning that the next line must have.
+    expected: Expected,
     last: Hash,
-    range: Range,
-    seals: Vec<(Range, Vec<u8>)>,
+    tree: Range,
+    seals: Vec<(u64, Range, Vec<u8>)>,
     marks: Vec<Range>,
     is_broken: bool,
     torn_bytes: u64,
 }
 
-/// Reads everything; `sizes` (ascending) are the sizes whose roots are wanted.
-pub(super) fn scan(reader: &Reader, sizes: &[u64], threads: usize) -> Result<Scan, LedgerError> {
+/// The beginning of a line up to its kind, kept from line to line so that only what differs is
+/// written anew.
+#[derive(Debug, Default)]
+struct Expected {
+    bytes: Vec<u8>,
+    digits: usize,
+}
+
+/// Writes a hash in hexadecimal. Without tables and checks it compiles to a few vector operations.
+fn write_hex(hash: &Hash, place: &mut [u8]) {
+    let digit = |nibble: u8| nibble + b'0' + u8::from(nibble > 9) * (b'a' - b'9' - 1);
+    for (byte, pair) in hash.iter().zip(place.chunks_exact_mut(2)) {
+        if let [high, low] = pair {
+            (*high, *low) = (digit(byte >> 4), digit(byte & 15));
+        }
+    }
+}
+
+const BEFORE_SEQ: &[u8] = b"{\"seq\":";
+const BEFORE_PREV: &[u8] = b",\"prev\":\"";
+const AFTER_PREV: &[u8] = b"\",\"v\":1,\"kind\":\"";
+
+impl Expected {
+    /// Sets the number and the link.
+    fn set(&mut self, seq: u64, link: &Hash) {
+        if !self.count_up() {
+            let digits = seq.to_string();
+            self.digits = digits.len();
+            let link = [0; 64];
+            let parts = [
+                BEFORE_SEQ,
+                digits.as_bytes(),
+                BEFORE_PREV,
+                &link,
+                AFTER_PREV,
+            ];
+            self.bytes = parts.concat();
+        }
+        let from = BEFORE_SEQ.len() + self.digits + BEFORE_PREV.len();
+        if let Some(place) = self.bytes.get_mut(from..from + 64) {
+            write_hex(link, place);
+        }
+    }
+
+    /// Adds one to the number as it is written; `false` if it needs another digit.
+    fn count_up(&mut self) -> bool {
+        let from = BEFORE_SEQ.len();
+        let digits = self.bytes.get_mut(from..from + self.digits);
+        for digit in digits.unwrap_or_default().iter_mut().rev() {
+            if *digit != b'9' {
+                *digit += 1;
+                return true;
+            }
+            *digit = b'0';
+        }
+        false
+    }
+}
+
+/// Reads everything.
+pub(super) fn scan(reader: &Reader, depth: Depth<'_>, threads: usize) -> Result<Scan, LedgerError> {
     let pieces = plan(reader)?;
     let results: Vec<Mutex<Option<Result<Found, LedgerError>>>> =
         pieces.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
     let work = || {
+        let mut buffer = vec![0; BUFFER_BYTES];
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let (Some(piece), Some(slot)) = (pieces.get(place), results.get(place)) else {
                 break;
             };
-            let found = read_piece(piece, sizes).at("read", &piece.path);
+            let found = read_piece(piece, depth, &mut buffer).at("read", &piece.path);
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         }
     };
@@ -140,10 +217,9 @@ fn plan(reader: &Reader) -> Result<Vec<Piece>, LedgerError> {
     Ok(pieces)
 }
 
-fn read_piece(piece: &Piece, sizes: &[u64]) -> io::Result<Found> {
+fn read_piece(piece: &Piece, depth: Depth<'_>, buffer: &mut Vec<u8>) -> io::Result<Found> {
     let file = File::open(&piece.path)?;
     let mut found = Found::default();
-    let mut buffer = vec![0; BUFFER_BYTES];
     // The line that crosses into this piece belongs to the one before.
     let mut is_inside = piece.start == 0;
     let mut at = piece.start.saturating_sub(1);
@@ -163,7 +239,7 @@ fn read_piece(piece: &Piece, sizes: &[u64]) -> io::Result<Found> {
                 if at + from as u64 >= piece.end {
                     return Ok(found);
                 }
-                found.take(line, sizes);
+                found.take(line, depth);
                 if found.is_broken {
                     return Ok(found);
                 }
@@ -206,30 +282,46 @@ impl Found {
         }
     }
 
-    fn take(&mut self, line: &[u8], sizes: &[u64]) {
-        let Some(head) = line::head(line).filter(|_| line::is_whole(line)) else {
+    fn take(&mut self, line: &[u8], depth: Depth<'_>) {
+        if self.first.is_none() {
+            self.start(line);
+        }
+        let rest = line.strip_prefix(self.expected.bytes.as_slice());
+        let Some(rest) = rest.filter(|_| !self.is_broken && line::is_whole(line)) else {
             self.is_broken = true;
             return;
         };
-        if self.first_link.is_some() {
-            let mut expected = [0; 64];
-            HEXLOWER.encode_mut(&self.last, &mut expected);
-            if head.seq != self.range.end() || head.prev_hex != expected {
-                self.is_broken = true;
-                return;
-            }
-        } else {
-            self.first_link = head.prev_hex.try_into().ok();
-            self.range = Range::starting_at(head.seq);
-        }
-        if head.kind == b"seal" {
-            self.seals.push((self.range.clone(), line.to_vec()));
+        if rest.starts_with(b"seal\"") {
+            self.seals
+                .push((self.next, self.tree.clone(), line.to_vec()));
         }
         self.last = leaf_hash(line);
-        self.range.push(self.last);
-        if sizes.binary_search(&self.range.end()).is_ok() {
-            self.marks.push(self.range.clone());
+        self.next = self.next.saturating_add(1);
+        self.expected.set(self.next, &self.last);
+        if let Depth::Tree(sizes) = depth {
+            self.tree.push(self.last);
+            if sizes.binary_search(&self.next).is_ok() {
+                self.marks.push(self.tree.clone());
+            }
         }
+    }
+
+    /// Takes number and link of the first line as they are; whether they are right shows later.
+    fn start(&mut self, line: &[u8]) {
+        let head = line::head(line);
+        let start = head.and_then(|head| {
+            let mut before = [0; 32];
+            HEXLOWER.decode_mut(head.prev_hex, &mut before).ok()?;
+            Some((head.seq, head.prev_hex.try_into().ok()?, before))
+        });
+        let Some((seq, hex, before)) = start else {
+            self.is_broken = true;
+            return;
+        };
+        self.first = Some((seq, hex));
+        self.next = seq;
+        self.tree = Range::starting_at(seq);
+        self.expected.set(seq, &before);
     }
 }
 
@@ -244,7 +336,7 @@ impl Scan {
             // Only the last segment can be unfinished: the others were closed at a line feed.
             self.is_broken = !is_last;
         }
-        let Some(first) = found.first_link else {
+        let Some((first, first_link)) = found.first else {
             return;
         };
         let before = self.tree.clone();
@@ -252,21 +344,23 @@ impl Scan {
             let mut tree = before.clone();
             tree.join(range).then(|| tree.root()).flatten()
         };
-        for (range, line) in found.seals {
-            self.seals.push(SealFound {
-                seq: range.end(),
-                line,
-                root: root_after(&range),
-            });
+        for (seq, range, line) in found.seals {
+            let root = (range.end() == seq).then(|| root_after(&range)).flatten();
+            self.seals.push(SealFound { seq, line, root });
         }
         for range in &found.marks {
             self.roots
                 .extend(root_after(range).map(|root| (range.end(), root)));
         }
-        let linked = HEXLOWER.encode(link.as_slice()).as_bytes() == first;
-        if !linked || !self.tree.join(&found.range) {
+        let is_linked = HEXLOWER.encode(link.as_slice()).as_bytes() == first_link;
+        if !is_linked || first != self.size {
             self.is_broken = true;
+            return;
         }
+        if found.tree.end() == found.next {
+            self.is_broken |= !self.tree.join(&found.tree);
+        }
+        self.size = found.next;
         *link = found.last;
     }
 }

@@ -1,0 +1,7 @@
+use tagout_gate::Permit;
+
+fn copied(permit: &Permit) -> Permit {
+    permit.clone()
+}
+
+fn main() {}
