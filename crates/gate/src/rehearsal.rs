@@ -14,7 +14,7 @@ use tagout_policy::law::Law;
 use tagout_vocab::ids::IdError;
 use tagout_vocab::path::Roots;
 use tagout_vocab::{CallId, Digest, Session, SessionId, Timestamp, WorkspacePath};
-use tagout_workspace::{Options, Transaction, Workspace, WriterProbe, files};
+use tagout_workspace::{Change, Options, Transaction, Workspace, WriterProbe, files};
 use thiserror::Error;
 
 use crate::clockwork::Clockwork;
@@ -122,6 +122,14 @@ impl Rehearsal {
         let count = self.runs.fetch_add(1, Ordering::Relaxed);
         let execution = CallId::new(&format!("rehearsal-{count}"))?;
         Ok(self.workspace.begin(&execution)?)
+    }
+
+    /// Makes happen what a transaction holds, and tells what changed.
+    pub fn commit(&self, transaction: Transaction<'_>) -> Result<Vec<Change>, RehearsalError> {
+        let committed = transaction.commit(self.now, b"")?;
+        let changes = committed.changes.clone();
+        committed.confirm()?;
+        Ok(changes)
     }
 
     /// Runs a tool. Nothing changes until the transaction is committed.

@@ -19,8 +19,8 @@ const WINDOW_LINES_MAX: usize = 24;
 
 /// The nearest places, best first.
 ///
-/// Each line is compared with the most telling line of what was sought, by the pairs of letters that
-/// they share. The best of these places are then compared as a whole, letter by letter.
+/// Each line is compared with the most telling line of what was sought, by the pairs of letters
+/// that they share. The best of these places are then compared as a whole, letter by letter.
 pub fn nearest(lines: &[&str], sought: &[&str]) -> Vec<Candidate> {
     let Some((offset, anchor)) = anchor(sought) else {
         return Vec::new();

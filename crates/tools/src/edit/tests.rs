@@ -1,3 +1,5 @@
+//! Edits: where a text stands, and what is kept around it.
+
 use proptest::prelude::*;
 
 use super::{Occurrences, replace};

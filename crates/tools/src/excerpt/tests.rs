@@ -1,6 +1,9 @@
+//! Parts of files.
+
 use super::{Indentation, block, slice};
 
-const SOURCE: &str = "use a;\n\nfn f() {\n    if x {\n        y();\n        z();\n    }\n    w();\n}\n\nfn g() {\n    v();\n}\n";
+const SOURCE: &str = "use a;\n\nfn f() {\n    if x {\n        y();\n        z();\n    }\n\
+    \x20   w();\n}\n\nfn g() {\n    v();\n}\n";
 
 #[test]
 fn slices_count_from_one() {

@@ -8,8 +8,7 @@ use tagout_gate::policy::capability::Capability;
 use tagout_gate::policy::intents::IntentSet;
 use tagout_gate::policy::targets::lint_schema;
 use tagout_gate::workspace::{Change, ChangeKind, RelPath};
-use tagout_gate::{Played, Rehearsal, RehearsalError, Tool, ToolError, compile, violations};
-use tagout_vocab::Timestamp;
+use tagout_gate::{Played, Rehearsal, Tool, compile, violations};
 
 use super::picture::picture;
 use super::{Breach, KitError, Promise, Sample};
@@ -18,8 +17,8 @@ const WRITE: &str = "filesystem.write";
 const DELETE: &str = "filesystem.delete";
 const READ: &str = "filesystem.read";
 
-/// Times that a deterministic tool is run on the same sample, each time at another place, at another
-/// time and with other chance.
+/// Times that a deterministic tool is run on the same sample, each time at another place, at
+/// another time and with other chance.
 const REPEATS: u64 = 3;
 
 pub(super) struct Check<'c> {
@@ -33,8 +32,24 @@ pub(super) struct Check<'c> {
 
 /// What one run came to.
 struct Ran {
-    output: Result<Value, String>,
+    output: Came,
     changes: Vec<Change>,
+}
+
+/// What a tool answered: two errors are the same if they read the same.
+#[derive(Clone, Debug, PartialEq)]
+enum Came {
+    Output(Value),
+    Failed(String),
+}
+
+impl Came {
+    fn shown(&self) -> String {
+        match self {
+            Self::Output(output) => output.to_string(),
+            Self::Failed(error) => error.clone(),
+        }
+    }
 }
 
 impl<'c> Check<'c> {
@@ -100,20 +115,22 @@ impl<'c> Check<'c> {
         }
         let stage = self.stage(sample, 0)?;
         let first = self.run(sample, &stage)?;
-        if let Ok(output) = &first.output {
+        if let Came::Output(output) = &first.output {
             for violation in misfits(&declaration.output_schema, output) {
                 self.breach(Some(sample), Promise::Output, violation);
             }
         }
         match (&first.output, sample.fails) {
-            (Ok(_), true) => self.breach(Some(sample), Promise::Success, "it did not fail"),
-            (Err(error), false) => {
+            (Came::Output(_), true) => {
+                self.breach(Some(sample), Promise::Success, "it did not fail");
+            }
+            (Came::Failed(error), false) => {
                 self.breach(Some(sample), Promise::Success, error.clone());
             }
-            (Ok(_), false) | (Err(_), true) => {}
+            (Came::Output(_), false) | (Came::Failed(_), true) => {}
         }
         self.changes(sample, &first);
-        if declaration.idempotent && first.output.is_ok() {
+        if declaration.idempotent && matches!(first.output, Came::Output(_)) {
             self.again(sample, &stage)?;
         }
         if declaration.deterministic {
@@ -135,8 +152,7 @@ impl<'c> Check<'c> {
             let path = RelPath::new(path.as_bytes()).map_err(failed)?;
             filling.write(&path, content).map_err(failed)?;
         }
-        let filled = filling.commit(Timestamp::from_millis(0), b"");
-        filled.map_err(failed)?.confirm();
+        stage.commit(filling)?;
         Ok(stage)
     }
 
@@ -159,35 +175,36 @@ impl<'c> Check<'c> {
         let Ok(played) = played else {
             self.breach(Some(sample), Promise::NoPanic, "it panicked");
             return Ok(Ran {
-                output: Err("it panicked".to_owned()),
+                output: Came::Failed("it panicked".to_owned()),
                 changes: Vec::new(),
             });
         };
-        self.settle(sample, played?)
+        self.settle(sample, stage, played?)
     }
 
-    fn settle(&mut self, sample: &Sample, played: Played<'_>) -> Result<Ran, KitError> {
+    fn settle(
+        &mut self,
+        sample: &Sample,
+        stage: &Rehearsal,
+        played: Played<'_>,
+    ) -> Result<Ran, KitError> {
         let declared = &self.tool.declaration().required_capabilities;
         let reads = declared.iter().any(|one| one == READ);
         if !played.seen.is_empty() && !reads {
             let seen = format!("it read a file, but does not declare `{READ}`");
             self.breach(Some(sample), Promise::Capabilities, seen);
         }
-        let output = played.output.map_err(|error: ToolError| error.to_string());
-        if output.is_err() {
-            played.transaction.rollback();
-            return Ok(Ran {
-                output,
-                changes: Vec::new(),
-            });
-        }
-        let failed = |source| KitError::Rehearsal {
-            source: RehearsalError::from(source),
+        let output = match played.output {
+            Ok(output) => Came::Output(output),
+            Err(error) => {
+                played.transaction.rollback();
+                return Ok(Ran {
+                    output: Came::Failed(error.to_string()),
+                    changes: Vec::new(),
+                });
+            }
         };
-        let committed = played.transaction.commit(Timestamp::from_millis(0), b"");
-        let committed = committed.map_err(failed)?;
-        let changes = committed.changes.clone();
-        committed.confirm();
+        let changes = stage.commit(played.transaction)?;
         Ok(Ran { output, changes })
     }
 
@@ -216,7 +233,7 @@ impl<'c> Check<'c> {
     fn again(&mut self, sample: &Sample, stage: &Rehearsal) -> Result<(), KitError> {
         let before = picture(stage.workspace().root())?;
         let second = self.run(sample, stage)?;
-        if let Err(error) = &second.output {
+        if let Came::Failed(error) = &second.output {
             let seen = format!("the second time it failed: {error}");
             self.breach(Some(sample), Promise::Idempotent, seen);
         }
@@ -233,11 +250,8 @@ impl<'c> Check<'c> {
             let stage = self.stage(sample, seed)?;
             let other = self.run(sample, &stage)?;
             if other.output != first.output {
-                let shown = |ran: &Ran| match &ran.output {
-                    Ok(output) => output.to_string(),
-                    Err(error) => error.clone(),
-                };
-                let seen = format!("`{}`, then `{}`", shown(first), shown(&other));
+                let (one, two) = (first.output.shown(), other.output.shown());
+                let seen = format!("`{one}`, then `{two}`");
                 self.breach(Some(sample), Promise::Deterministic, seen);
                 return Ok(());
             }

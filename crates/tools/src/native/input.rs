@@ -57,8 +57,8 @@ impl<'i> Input<'i> {
             .transpose()
     }
 
-    /// A list of texts, or of objects of which the first named field that is there is taken; a single
-    /// text is a list of one.
+    /// A list of texts, or of objects of which the first named field that is there is taken; a
+    /// single text is a list of one.
     pub(super) fn list(self, key: &str, fields: &[&str]) -> Result<Vec<String>, ToolError> {
         let wrong = || invalid(format!("`{key}` has to be a list of texts"));
         let one = |value: &Value| match value {

@@ -160,7 +160,8 @@ fn lines(found: &[Found]) -> Vec<Value> {
 fn file_pattern(context: &Context<'_, '_>, pattern: &str) -> Result<Override, ToolError> {
     if pattern.is_empty() || pattern.len() > PATTERN_BYTES_MAX || pattern.starts_with('!') {
         return Err(invalid(format!(
-            "`file_pattern` has to be a pattern such as `*.rs`, of at most {PATTERN_BYTES_MAX} bytes"
+            "`file_pattern` has to be a pattern such as `*.rs`, of at most {PATTERN_BYTES_MAX} \
+             bytes"
         )));
     }
     let mut builder = OverrideBuilder::new(context.workspace().root());

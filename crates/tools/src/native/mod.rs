@@ -1,7 +1,7 @@
 //! The native tools: each a declaration and the function behind it.
 //!
-//! What a tool accepts and which capabilities it needs stands in the catalogue, which the judge reads
-//! too; here it is looked up, not written again.
+//! What a tool accepts and which capabilities it needs stands in the catalogue, which the judge
+//! reads too; here it is looked up, not written again.
 
 mod diff;
 mod files;
@@ -71,9 +71,9 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "read_file",
         name: "Read file",
-        about: "Reads a text file of the workspace, whole or in part. Lines come as they are, \
-                without numbers; `start_line` says where they begin. A file has to be read before \
-                it is overwritten.",
+        about: "Reads a text file of the workspace, whole or in part. Lines come as they \
+                are, without numbers; `start_line` says where they begin. A file has to be \
+                read before it is overwritten.",
         output: output::read_file,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Repeatable,
@@ -82,8 +82,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "list_files",
         name: "List files",
-        about: "Lists the entries of a folder, and with `recursive` of all folders beneath it. What \
-                the ignore files of the workspace leave out is not listed.",
+        about: "Lists the entries of a folder, and with `recursive` of all folders beneath \
+                it. What the ignore files of the workspace leave out is not listed.",
         output: output::list_files,
         time_ms_max: TOOL_SEARCH_TIME_MS_MAX,
         promise: Promise::Repeatable,
@@ -92,8 +92,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "search_files",
         name: "Search files",
-        about: "Searches the files beneath a folder line by line for a regular expression, and shows \
-                the lines beside each match.",
+        about: "Searches the files beneath a folder line by line for a regular expression, \
+                and shows the lines beside each match.",
         output: output::search_files,
         time_ms_max: TOOL_SEARCH_TIME_MS_MAX,
         promise: Promise::Repeatable,
@@ -102,8 +102,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "codebase_search",
         name: "Search the codebase",
-        about: "Ranks parts of files by the words of a question. It works on this machine alone, by \
-                words and names, not by a model.",
+        about: "Ranks parts of files by the words of a question. It works on this machine \
+                alone, by words and names, not by a model.",
         output: output::codebase_search,
         time_ms_max: TOOL_SEARCH_TIME_MS_MAX,
         promise: Promise::Repeatable,
@@ -112,8 +112,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "list_code_definition_names",
         name: "List definitions",
-        about: "Lists the functions, types and other definitions of a source file, or of the source \
-                files that lie directly in a folder.",
+        about: "Lists the functions, types and other definitions of a source file, or of \
+                the source files that lie directly in a folder.",
         output: output::list_code_definition_names,
         time_ms_max: TOOL_SEARCH_TIME_MS_MAX,
         promise: Promise::Repeatable,
@@ -122,8 +122,9 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "write_to_file",
         name: "Write file",
-        about: "Writes a whole file, and the folders above it where they are missing. An existing \
-                file keeps its encoding, its mode, and `\\r\\n` where all of its lines end so.",
+        about: "Writes a whole file, and the folders above it where they are missing. An \
+                existing file keeps its encoding, its mode, and `\\r\\n` where all of its \
+                lines end so.",
         output: output::write_to_file,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Repeatable,
@@ -132,9 +133,9 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "apply_diff",
         name: "Apply diff",
-        about: "Changes one file by `<<<<<<< SEARCH` blocks or by unified hunks. The old lines have \
-                to stand in the file exactly and at one place only; `:start_line:` chooses among \
-                several. All changes are made, or none.",
+        about: "Changes one file by `<<<<<<< SEARCH` blocks or by unified hunks. The old \
+                lines have to stand in the file exactly and at one place only; \
+                `:start_line:` chooses among several. All changes are made, or none.",
         output: output::apply_diff,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Deterministic,
@@ -143,8 +144,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "edit",
         name: "Edit",
-        about: "Replaces a text in a file. It has to occur exactly once, unless `replace_all` is \
-                set. An empty old text fills a new or empty file.",
+        about: "Replaces a text in a file. It has to occur exactly once, unless \
+                `replace_all` is set. An empty old text fills a new or empty file.",
         output: output::replaced,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Deterministic,
@@ -153,7 +154,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "search_and_replace",
         name: "Search and replace",
-        about: "Replaces a text in a file. It has to occur exactly once, unless `replace_all` is set.",
+        about: "Replaces a text in a file. It has to occur exactly once, unless \
+                `replace_all` is set.",
         output: output::replaced,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Deterministic,
@@ -162,7 +164,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "search_replace",
         name: "Replace once",
-        about: "Replaces a text in a file. It has to occur exactly once, unless `replace_all` is set.",
+        about: "Replaces a text in a file. It has to occur exactly once, unless \
+                `replace_all` is set.",
         output: output::replaced,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Deterministic,
@@ -171,8 +174,9 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "edit_file",
         name: "Edit file",
-        about: "Replaces a text in a file, which has to occur as often as `expected_replacements` \
-                says: once, if it says nothing. An empty old text fills a new or empty file.",
+        about: "Replaces a text in a file, which has to occur as often as \
+                `expected_replacements` says: once, if it says nothing. An empty old text \
+                fills a new or empty file.",
         output: output::replaced,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Deterministic,
@@ -181,10 +185,10 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "apply_patch",
         name: "Apply patch",
-        about: "Adds, changes, moves and deletes files as a patch says, in the `*** Begin Patch` form \
-                or as a unified diff. The whole patch is applied, or nothing of it. Context has to \
-                match exactly and at one place only; blanks at line ends may differ where that is \
-                beyond doubt.",
+        about: "Adds, changes, moves and deletes files as a patch says, in the `*** Begin \
+                Patch` form or as a unified diff. The whole patch is applied, or nothing \
+                of it. Context has to match exactly and at one place only; blanks at line \
+                ends may differ where that is beyond doubt.",
         output: output::apply_patch,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Deterministic,
@@ -202,8 +206,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "select_active_intent",
         name: "Select intent",
-        about: "Selects the intent to work on, and answers with its scope, its constraints and its \
-                acceptance criteria. Needed before anything is changed.",
+        about: "Selects the intent to work on, and answers with its scope, its constraints \
+                and its acceptance criteria. Needed before anything is changed.",
         output: output::select_active_intent,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Repeatable,
@@ -212,8 +216,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "propose_intent",
         name: "Propose intent",
-        about: "Asks a person for a new intent, or for a wider scope of an existing one. A person \
-                answers; until then nothing changes.",
+        about: "Asks a person for a new intent, or for a wider scope of an existing one. A \
+                person answers; until then nothing changes.",
         output: output::propose_intent,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Fresh,
@@ -222,8 +226,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "ask_followup_question",
         name: "Ask a question",
-        about: "Asks the person a question. It is stored until someone answers; asking the same \
-                again gives the answer.",
+        about: "Asks the person a question. It is stored until someone answers; asking the \
+                same again gives the answer.",
         output: output::ask_followup_question,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Fresh,
@@ -241,7 +245,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "switch_mode",
         name: "Switch mode",
-        about: "Notes the mode in which the agent works. Every call is judged the same in every mode.",
+        about: "Notes the mode in which the agent works. Every call is judged the same in \
+                every mode.",
         output: output::switch_mode,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Repeatable,
@@ -259,7 +264,8 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "new_task",
         name: "New task",
-        about: "Begins a child session for another agent. Its law is never wider than this one's.",
+        about: "Begins a child session for another agent. Its law is never wider than this \
+                one's.",
         output: output::new_task,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Fresh,

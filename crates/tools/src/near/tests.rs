@@ -1,3 +1,5 @@
+//! Nearest places.
+
 use super::{cut, nearest};
 
 #[test]

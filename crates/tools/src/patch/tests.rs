@@ -1,3 +1,5 @@
+//! Patches: reading, placing, applying.
+
 use proptest::prelude::*;
 use similar::TextDiff;
 
@@ -64,7 +66,8 @@ fn every_kind_of_section_is_read() {
 fn git_diffs_add_delete_rename_copy_and_change_modes() {
     let text = "diff --git a/n b/n\nnew file mode 100755\nindex 000..111\n--- /dev/null\n+++ b/n\n\
                 @@ -0,0 +1 @@\n+hi\n\\ No newline at end of file\n\
-                diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
+                diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n\
+                +++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
                 diff --git a/r b/s\nsimilarity index 100%\nrename from r\nrename to s\n\
                 diff --git a/c b/e\ncopy from c\ncopy to e\n\
                 diff --git a/m b/m\nold mode 100644\nnew mode 100755\n";
@@ -256,7 +259,10 @@ proptest! {
 
     /// A generated diff between two texts gives exactly the second text.
     #[test]
-    fn a_generated_diff_gives_exactly_the_second_text((old, new) in texts(), context in 0_usize..4) {
+    fn a_generated_diff_gives_exactly_the_second_text(
+        (old, new) in texts(),
+        context in 0_usize..4,
+    ) {
         prop_assume!(old != new);
         let patch = diff(&old, &new, context);
         let applied = patched(old.as_bytes(), &patch)
@@ -276,7 +282,10 @@ proptest! {
 
     /// In the envelope, which has no line numbers, the result is the second text or an error.
     #[test]
-    fn an_envelope_gives_the_second_text_or_an_error((old, new) in texts(), context in 0_usize..14) {
+    fn an_envelope_gives_the_second_text_or_an_error(
+        (old, new) in texts(),
+        context in 0_usize..14,
+    ) {
         let old = format!("{old}\n");
         let new = format!("{new}\n");
         prop_assume!(old != new);
@@ -284,11 +293,13 @@ proptest! {
         let body: String = patch
             .lines()
             .skip(2)
-            .map(|line| if line.starts_with("@@") { "@@\n".to_owned() } else { format!("{line}\n") })
+            .map(|line| if line.starts_with("@@") { "@@" } else { line })
+            .flat_map(|line| [line, "\n"])
             .collect();
         match patched(old.as_bytes(), &envelope(&body)) {
             Ok(applied) => {
-                let inserts = body.split("@@\n").skip(1).any(|hunk| !hunk.lines().any(|line| !line.starts_with('+')));
+                let mut hunks = body.split("@@\n").skip(1);
+                let inserts = hunks.any(|hunk| hunk.lines().all(|line| line.starts_with('+')));
                 // Lines without any context come at the end of the file, as the form says.
                 if !inserts {
                     prop_assert_eq!(bytes(&applied), new.into_bytes(), "{}", body);

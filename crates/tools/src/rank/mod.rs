@@ -1,8 +1,8 @@
 //! Ranking parts of files by the words of a question, with no index kept and nothing asked outside.
 //!
 //! The measure is BM25 over parts of some forty lines. Names are taken apart (`readFile` and
-//! `read_file` hold `read` and `file`), words lose their commonest endings, and a file's path counts
-//! with its content. The same files and the same question always give the same order.
+//! `read_file` hold `read` and `file`), words lose their commonest endings, and a file's path
+//! counts with its content. The same files and the same question always give the same order.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -212,7 +212,7 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// The word without its commonest ending, so that `files` asks for `file` and `parsing` for `parse`.
+/// The word without its commonest ending: `files` asks for `file`, `parsing` for `parse`.
 fn stem(word: &str) -> String {
     const LETTERS_LEFT_MIN: usize = 3;
     for ending in [

@@ -1,3 +1,5 @@
+//! Ranking by words.
+
 use super::{Ranking, split, stem};
 
 #[test]

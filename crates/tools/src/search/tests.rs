@@ -1,3 +1,5 @@
+//! Searching line by line.
+
 use super::{Pattern, search};
 
 fn lines(pattern: &str, text: &str, max: usize) -> (Vec<(u64, bool, String)>, bool) {

@@ -103,8 +103,8 @@ fn with_units(mark: &[u8], text: &str, spell: fn(u16) -> [u8; 2]) -> Vec<u8> {
 fn latin1(character: char) -> Result<u8, Fault> {
     u8::try_from(u32::from(character)).map_err(|_| {
         Fault::invalid(format!(
-            "the file spells one byte per character (latin-1), which has no room for `{character}`; \
-             leave it out, or delete the file and write it anew as UTF-8"
+            "the file spells one byte per character (latin-1), which has no room for \
+             `{character}`; leave it out, or delete the file and write it anew as UTF-8"
         ))
     })
 }

@@ -177,7 +177,8 @@ impl Text {
 
     /// The text with ranges replaced, which must be in order and apart from each other.
     ///
-    /// A new line takes the end of the old line in its place, and the usual end where there is none.
+    /// A new line takes the end of the old line in its place, and the usual end where there is
+    /// none.
     pub fn spliced(&self, splices: &[Splice]) -> Result<Self, Fault> {
         let usual = self.usual_break();
         let mut built = Self {

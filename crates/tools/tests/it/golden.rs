@@ -129,7 +129,8 @@ fn texts_are_replaced() {
         ),
         case(
             "edit_file",
-            json!({"file_path": "f", "old_string": "x", "new_string": "y", "expected_replacements": 2}),
+            json!({"file_path": "f", "old_string": "x", "new_string": "y",
+                "expected_replacements": 2}),
             &[("f", b"x x\n")],
             &[("f", Some(b"y y\n"))],
         ),
@@ -169,7 +170,8 @@ fn patches_change_several_files() {
             "apply_patch",
             patch(
                 "*** Begin Patch\n*** Add File: new/a\n+one\n*** Update File: b\n@@\n-x\n+y\n\
-                 *** Delete File: c\n*** Update File: d\n*** Move to: e/d\n@@\n-1\n+2\n*** End Patch\n",
+                 *** Delete File: c\n*** Update File: d\n*** Move to: e/d\n@@\n-1\n+2\n\
+                 *** End Patch\n",
             ),
             &[("b", b"x\r\n"), ("c", b"gone\n"), ("d", b"1")],
             &[
@@ -184,7 +186,8 @@ fn patches_change_several_files() {
             "apply_patch",
             patch(
                 "diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-x\n+y\n\
-                 diff --git a/c b/c\ndeleted file mode 100644\n--- a/c\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n\
+                 diff --git a/c b/c\ndeleted file mode 100644\n--- a/c\n\
+                 +++ /dev/null\n@@ -1 +0,0 @@\n-gone\n\
                  diff --git a/d b/e\nsimilarity index 90%\nrename from d\nrename to e\n\
                  --- a/d\n+++ b/e\n@@ -1 +1 @@\n-1\n\\ No newline at end of file\n+2\n",
             ),
@@ -215,7 +218,8 @@ fn a_patch_is_applied_whole_or_not_at_all() {
     let place = Place::new(&[("a", b"x\n"), ("b", b"y\n")]);
     let before = crate::support::picture(place.root());
     let bad = [
-        "*** Begin Patch\n*** Update File: a\n@@\n-x\n+z\n*** Update File: b\n@@\n-q\n+z\n*** End Patch\n",
+        "*** Begin Patch\n*** Update File: a\n@@\n-x\n+z\n*** Update File: b\n@@\n-q\n+z\n\
+         *** End Patch\n",
         "*** Begin Patch\n*** Delete File: a\n*** Add File: b\n+x\n*** End Patch\n",
         "*** Begin Patch\n*** Add File: c\n+x\n*** Delete File: nowhere\n*** End Patch\n",
         "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+z\n*** End Patch\n",

@@ -11,6 +11,7 @@
 
 mod declarations;
 mod edges;
+mod engine;
 mod generated;
 mod golden;
 mod judged;

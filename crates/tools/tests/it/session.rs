@@ -50,9 +50,10 @@ fn a_proposal_is_checked_before_it_is_stored() {
     let good = json!({"name": "Docs", "owned_scope": ["docs/**"], "reason": "they are wrong"});
     let ran = place.call("propose_intent", good);
     assert_eq!(ran.output.unwrap()["status"], "pending");
-    assert!(
-        matches!(&ran.requests[..], [Request::Propose { owned_scope, .. }] if owned_scope == &["docs/**"])
-    );
+    let [Request::Propose { owned_scope, .. }] = &ran.requests[..] else {
+        panic!("{:?}", ran.requests);
+    };
+    assert_eq!(owned_scope, &["docs/**"]);
     for wrong in [
         json!({"owned_scope": ["docs/**"], "reason": "x"}),
         json!({"name": "D", "owned_scope": [], "reason": "x"}),

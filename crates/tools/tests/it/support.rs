@@ -9,7 +9,6 @@ use tagout_gate::policy::intents::{self, IntentSet};
 use tagout_gate::workspace::RelPath;
 use tagout_gate::{Rehearsal, Request, Tool, ToolError};
 use tagout_tools::native;
-use tagout_vocab::Timestamp;
 
 /// Every native tool by name.
 pub(crate) fn tools() -> BTreeMap<String, Box<dyn Tool>> {
@@ -54,8 +53,7 @@ impl Place {
             let path = RelPath::new(path.as_bytes()).unwrap();
             filling.write(&path, bytes).unwrap();
         }
-        let done = filling.commit(Timestamp::from_millis(0), b"").unwrap();
-        done.confirm().unwrap();
+        stage.commit(filling).unwrap();
         Self { folder, stage }
     }
 
@@ -79,8 +77,7 @@ impl Place {
     pub(crate) fn run(&self, tool: &dyn Tool, input: &Map<String, Value>) -> Ran {
         let played = self.stage.run(tool, input).unwrap();
         if played.output.is_ok() {
-            let done = played.transaction.commit(Timestamp::from_millis(0), b"");
-            done.unwrap().confirm().unwrap();
+            self.stage.commit(played.transaction).unwrap();
         }
         Ran {
             output: played.output,
