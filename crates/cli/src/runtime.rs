@@ -49,7 +49,7 @@ pub(crate) fn sources(root: &Path) -> Result<Sources, Failure> {
                     text,
                 })
             })
-            .map_err(|problem| Failure::invalid(problem))
+            .map_err(Failure::invalid)
     };
     let all = |names: &[&str]| -> Result<Vec<Text>, Failure> {
         names

@@ -92,7 +92,8 @@ pub(crate) fn aborted(
 fn spend(inner: &Inner, ticket: &Ticket, (from, to): (Timestamp, Timestamp)) {
     let spent = to.as_millis().saturating_sub(from.as_millis());
     if let (Some(intent), Ok(spent)) = (&ticket.intent, u64::try_from(spent)) {
-        // A count that is lost makes a budget last longer by one call; the calls are counted before.
+        // A count that is lost makes a budget last longer by one call; the calls are counted
+        // before.
         drop(inner.site.store.count_time(intent, spent));
     }
 }

@@ -20,8 +20,7 @@ fn beyond(inner: &Inner, ticket: &Ticket, path: &WorkspacePath) -> Option<(Code,
     if let Some(line) = books.ignored(path, inner.case) {
         return violation(format!("protected by the ignore file: `{line}`"));
     }
-    let folds = inner.case == tagout_policy::scope::CaseRule::Insensitive;
-    if let Some(denied) = books.law.protected(path, folds) {
+    if let Some(denied) = books.law.protected(path, inner.case) {
         return violation(format!("protected by the policy: `{}`", denied.entry));
     }
     let Some(intent) = ticket.intent.as_ref().and_then(|id| books.intents.get(id)) else {

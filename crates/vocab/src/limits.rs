@@ -169,7 +169,8 @@ pub const RECORD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// A session's log is written anew when it is longer than this.
 pub const SESSION_LOG_BYTES_MAX: u64 = 64 * 1024;
 
-/// How long a request waits for a person: a day, so that a night's question is there in the morning.
+/// How long a request waits for a person: a day, so that a night's question is there in the
+/// morning.
 pub const APPROVAL_PENDING_MS_MAX: i64 = 24 * 60 * 60 * 1000;
 
 /// How long a person's yes waits for its call to come again.

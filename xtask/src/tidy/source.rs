@@ -29,7 +29,8 @@ enum Inside {
     RawText { hashes: usize },
 }
 
-/// Whether a whole file is test code by its place. Examples measure and try out; nothing ships them.
+/// Whether a whole file is test code by its place. Examples measure and try out; nothing ships
+/// them.
 pub(crate) fn is_test_path(path: &str) -> bool {
     let folder = path
         .split('/')

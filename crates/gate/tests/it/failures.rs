@@ -263,7 +263,8 @@ fn without_a_ledger_nothing_runs() {
     let world = World::new();
     world.write("src/a.txt", "one");
     let engine = in_action(&world, vec![]);
-    // Permissions do not stop every user that runs tests; a ledger that does not say what it is does.
+    // Permissions do not stop every user that runs tests; a ledger that does not say what it is
+    // does.
     let format = world.site().ledger().join("format");
     let aside = format.with_extension("aside");
     std::fs::rename(&format, &aside).unwrap();

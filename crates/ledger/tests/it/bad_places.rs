@@ -121,7 +121,8 @@ fn inside() -> Option<std::path::PathBuf> {
     std::env::var_os(PLACE).map(Into::into)
 }
 
-/// Bad place: a full disk. The step that does not fit is refused whole; with room again, all goes on.
+/// Bad place: a full disk. The step that does not fit is refused whole; with room again, all goes
+/// on.
 #[test]
 fn a_full_disk_is_told() {
     let Some(dir) = inside() else {
