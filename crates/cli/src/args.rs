@@ -184,9 +184,7 @@ pub(crate) struct DemoArgs {
 
 /// Print the completion script of a shell
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Example:\n  tagout completions bash > ~/.local/share/bash-completion/completions/tagout"
-)]
+#[command(after_help = "Example:\n  tagout completions bash > ~/.bash_completion")]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: Shell,

@@ -59,7 +59,8 @@ pub(crate) fn failure(failure: &Failure) -> Exit {
 pub(crate) fn plain(text: &str) -> String {
     let hides = |c: char| {
         c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || ('\u{2028}'..='\u{202e}').contains(&c)
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}')
     };
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -106,7 +106,7 @@ pub enum GateError {
         id: String,
     },
     /// Files that can't be accepted because they can't be understood.
-    #[error("the files can't be accepted: {}", .problems.first().map_or_else(String::new, ToString::to_string))]
+    #[error("the files can't be accepted: {}", first(.problems))]
     Unreadable {
         /// What is wrong.
         problems: Vec<Problem>,
@@ -166,4 +166,10 @@ impl GateError {
             | Self::Id { .. } => Code::LedgerUnavailable,
         }
     }
+}
+
+fn first(problems: &[Problem]) -> String {
+    problems
+        .first()
+        .map_or_else(String::new, ToString::to_string)
 }

@@ -40,7 +40,7 @@ pub use people::{GrantDraft, GrantStatus};
 pub use permit::Permit;
 pub use receipt::{Admission, Outcome, Promise, Receipt, Report, Reported};
 pub use recover::Recovered;
-pub use registry::{RegisterError, Registry, compile, violations};
+pub use registry::{RegisterError, Registry, SchemaError, compile, violations};
 pub use rehearsal::{Played, Rehearsal, RehearsalError};
 pub use site::{ID_FILE, Places, Site};
 pub use store::{Answer, ApprovalRequest, Proposal, ProposalState, Question, SessionRecord};

@@ -89,12 +89,22 @@ impl fmt::Debug for Entry {
     }
 }
 
+/// A schema that can't be compiled.
+#[derive(Clone, Debug, Eq, PartialEq, Error)]
+#[error("{message}")]
+pub struct SchemaError {
+    /// What is wrong with it.
+    pub message: String,
+}
+
 /// Compiles a schema in the dialect that it names; tools of others may still use draft-07.
-pub fn compile(schema: &Value) -> Result<Validator, String> {
+pub fn compile(schema: &Value) -> Result<Validator, SchemaError> {
     jsonschema::options()
         .offline()
         .build(schema)
-        .map_err(|error| error.masked().to_string())
+        .map_err(|error| SchemaError {
+            message: error.masked().to_string(),
+        })
 }
 
 /// Every way in which a value does not fit a schema, with the path of each.
@@ -247,5 +257,5 @@ fn linted(
     if let Some(flaw) = lint_schema(&schema.to_string()).into_iter().next() {
         return Err(refused(flaw.path, flaw.message));
     }
-    compile(schema).map_err(|message| refused(String::new(), message))
+    compile(schema).map_err(|error| refused(String::new(), error.message))
 }

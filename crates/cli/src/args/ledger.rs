@@ -34,7 +34,7 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<String>,
 
-    /// Only since then: `2h`, `3d`, `2026-01-31` or `2026-01-31T12:00:00Z`
+    /// Only since then: `2h`, `3d`, a date or an RFC 3339 time
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
 
@@ -138,7 +138,7 @@ pub(crate) struct SealArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  tagout stats --since 7d --by-tool")]
 pub(crate) struct StatsArgs {
-    /// Only since then: `2h`, `3d`, `2026-01-31` or `2026-01-31T12:00:00Z`
+    /// Only since then: `2h`, `3d`, a date or an RFC 3339 time
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
 

@@ -100,7 +100,7 @@ pub(crate) struct SessionArgs {
 
 /// Run one native tool through the whole lifecycle: judged, in a transaction, recorded
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout run read_file --input '{\"path\": \"README.md\"}'")]
+#[command(after_help = "Example:\n  tagout run TOOL --input '{\"path\": \"README.md\"}'")]
 pub(crate) struct RunArgs {
     /// The tool's name
     pub(crate) tool: String,

@@ -127,7 +127,11 @@ fn small_trees_are_consistent() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 64,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// B6: a tree hashed in any pieces, and one continued from its frontier, has the same root.
     #[test]

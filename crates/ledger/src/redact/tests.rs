@@ -105,7 +105,11 @@ fn json_is_redacted_by_name_and_by_value() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// L5: any text can be redacted, and what is left is redacted already.
     #[test]

@@ -24,7 +24,11 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 256,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// L5: a ledger of arbitrary bytes is reported on, never panicked at.
     #[test]
@@ -57,7 +61,9 @@ proptest! {
 
     /// L10: many random edits at once are found, whatever the number of threads.
     #[test]
-    fn random_edits_are_found(edits in proptest::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..6)) {
+    fn random_edits_are_found(
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..6),
+    ) {
         let place = filled(40, quiet());
         let original = read(&segment(&place.dir));
         let mut bytes = original.clone();

@@ -122,7 +122,11 @@ fn everything_is_owner_only() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 64,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// Design §6: a secret of a known shape reaches no file, whichever field it comes in by.
     #[test]

@@ -21,11 +21,11 @@ fn knowledge() -> &'static Knowledge {
 
 fn look(line: &str) -> Analysis {
     let roots = Roots {
-        workspace: "/work/project".to_owned(),
+        workspace: "/repo/project".to_owned(),
         extra: Vec::new(),
     };
     let context = ShellContext {
-        cwd: "/work/project",
+        cwd: "/repo/project",
         ..ShellContext::bare(knowledge(), &roots)
     };
     analyse(line, &context)
@@ -287,7 +287,7 @@ fn the_floor_is_found() {
         "rm -rf ..",
         "rm -r /etc",
         "rm --recursive --force /usr",
-        "rm -rf /work/project",
+        "rm -rf /repo/project",
         "sudo rm -rf / --no-preserve-root",
         "bash -c 'rm -rf /'",
         "ls; (cd x && rm -rf ~)",
@@ -359,7 +359,7 @@ fn effects_name_the_paths() {
         ("rm -f a b", vec!["delete a", "delete b"]),
         ("sed -i s/a/b/ src/x", vec!["write src/x"]),
         ("cat < a > b", vec!["read a", "write b"]),
-        ("ls | tee /work/project/z", vec!["write z"]),
+        ("ls | tee /repo/project/z", vec!["write z"]),
         ("cat /etc/passwd", vec!["read /etc/passwd"]),
         ("touch ~/x", vec!["write ~/x"]),
         ("touch '~x'", vec!["write ./~x"]),

@@ -6,7 +6,7 @@ use super::{Scripted, is_sink};
 pub(in crate::shell) fn read(text: &str) -> Scripted {
     let tokens = match tokens(text) {
         Ok(tokens) => tokens,
-        Err(what) => return Scripted::Unknown(what),
+        Err(Open(what)) => return Scripted::Unknown(what),
     };
     let mut depth = 0_usize;
     let mut printing: Option<usize> = None;
@@ -109,7 +109,10 @@ fn plain_input(rest: &[Token<'_>]) -> bool {
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<Token<'_>>, &'static str> {
+/// What of a program is not closed.
+struct Open(&'static str);
+
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, Open> {
     let mut found: Vec<Token<'_>> = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -118,13 +121,13 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, &'static str> {
             ' ' | '\t' | '\r' => 1,
             '\\' if rest.starts_with("\\\n") => 2,
             '"' => {
-                let length = quoted(rest, '"').ok_or("a string that is not closed")?;
+                let length = quoted(rest, '"').ok_or(Open("a string that is not closed"))?;
                 let inner = rest.get(1..length - 1).unwrap_or_default();
                 found.push(Token::Text(inner));
                 length
             }
             '/' if pattern_may_start(found.last()) => {
-                let length = quoted(rest, '/').ok_or("a pattern that is not closed")?;
+                let length = quoted(rest, '/').ok_or(Open("a pattern that is not closed"))?;
                 found.push(Token::Pattern);
                 length
             }
