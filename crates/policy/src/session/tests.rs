@@ -2,7 +2,7 @@
 
 use tagout_vocab::{IntentId, Session, SessionId, State};
 
-use super::{Happening, PromptSource, advance};
+use super::{Happening, PromptSource, advance, offered};
 
 fn id(text: &str) -> IntentId {
     IntentId::new(text).unwrap()
@@ -92,4 +92,27 @@ fn only_a_person_at_the_root_resets() {
     let mut child = session(State::Action, Some("A"));
     child.parent = Some(SessionId::new("root").unwrap());
     check(&child, &PROMPT, State::Action, Some("A"), 0);
+}
+
+/// G5: until the handshake a model is shown SAFE tools only; the shell comes with them if offered.
+#[test]
+fn what_a_model_is_shown() {
+    let catalogue = crate::catalogue::Catalogue::built_in().unwrap();
+    let shown = |state, shell| -> Vec<&str> {
+        offered(catalogue.native(), state, shell)
+            .iter()
+            .map(|tool| tool.name.as_str())
+            .collect()
+    };
+    for state in [State::Request, State::Reasoning] {
+        let names = shown(state, false);
+        assert!(names.contains(&"read_file") && names.contains(&"select_active_intent"));
+        assert!(!names.contains(&"write_to_file") && !names.contains(&"execute_command"));
+        assert!(shown(state, true).contains(&"execute_command"));
+        assert!(!shown(state, true).contains(&"write_to_file"));
+    }
+    assert_eq!(
+        shown(State::Action, false).len(),
+        catalogue.native().count()
+    );
 }
