@@ -7,6 +7,7 @@ use std::thread;
 
 use tagout_gate::{Clockwork, Engine, Places, Registry, Shelf, Site, Sources, Text};
 use tagout_policy::catalogue::Catalogue;
+use tagout_policy::law::Layer;
 
 use crate::args::PlaceArgs;
 use crate::books;
@@ -71,8 +72,17 @@ pub(crate) fn open(place: &PlaceArgs) -> Result<Engine, Failure> {
 
 /// The same for known places.
 pub(crate) fn open_at(places: &Places) -> Result<Engine, Failure> {
+    open_under(places, books::user_layer()?)
+}
+
+/// The same without the person's own policy, for a demonstration that comes out alike everywhere.
+pub(crate) fn open_without_user(places: &Places) -> Result<Engine, Failure> {
+    open_under(places, None)
+}
+
+fn open_under(places: &Places, user: Option<Layer>) -> Result<Engine, Failure> {
     let site = Site::open(places).map_err(Failure::failed)?;
-    let shelf = shelf(&site, &places.root)?;
+    let shelf = shelf(&site, user, &places.root)?;
     let registry = registry(&shelf)?;
     let (engine, recovered) =
         Engine::open(site, shelf, registry, clockwork()?).map_err(Failure::failed)?;
@@ -90,9 +100,8 @@ pub(crate) fn open_at(places: &Places) -> Result<Engine, Failure> {
     Ok(engine)
 }
 
-fn shelf(site: &Site, root: &Path) -> Result<Shelf, Failure> {
+fn shelf(site: &Site, user: Option<Layer>, root: &Path) -> Result<Shelf, Failure> {
     let catalogue = Catalogue::built_in().map_err(|problems| Failure::problems(&problems))?;
-    let user = books::user_layer()?;
     site.shelve(catalogue, user, &sources(root)?)
         .map_err(Failure::failed)
 }

@@ -23,6 +23,8 @@ mod prove;
 #[cfg(test)]
 mod ran;
 #[cfg(test)]
+mod runtime;
+#[cfg(test)]
 mod seal;
 #[cfg(test)]
 mod stats;

@@ -1,0 +1,168 @@
+//! The runtime through its verbs: set up, judged, written, recorded, agreed to, lost and begun anew.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::ran::{Folder, Ran};
+
+/// A workspace that a person set up, with one intent that owns `src/`.
+fn set_up() -> Folder {
+    let folder = Folder::empty();
+    let ran = folder.run(&["init", "--yes", "--intent", "Weather", "--scope", "src/**"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    folder
+}
+
+fn tool(folder: &Folder, name: &str, input: &str) -> Ran {
+    folder.run(&["run", name, "--input", input, "--session", "s-1", "--json"])
+}
+
+fn code(ran: &Ran) -> String {
+    let answer = &ran.json_lines()[0];
+    match &answer["error"] {
+        Value::Null => answer["outcome"].as_str().unwrap().to_owned(),
+        error => error["code"].as_str().unwrap().to_owned(),
+    }
+}
+
+const WRITE: &str = r#"{"path": "src/a.rs", "content": "one\n", "intent_id": "INT-001",
+    "mutation_class": "INTENT_EVOLUTION"}"#;
+
+/// G2, H3, L1: blocked, handshake, written, and the ledger says so.
+#[test]
+fn from_nothing_to_a_recorded_write() {
+    let folder = set_up();
+    let ran = tool(&folder, "write_to_file", WRITE);
+    assert_eq!(
+        (ran.code, code(&ran).as_str()),
+        (Some(2), "STATE_VIOLATION")
+    );
+    assert!(!folder.path().join("src/a.rs").exists());
+    let ran = folder.run(&["intent", "select", "INT-001", "--session", "s-1", "--json"]);
+    assert_eq!((ran.code, code(&ran).as_str()), (Some(0), "completed"));
+    let ran = tool(&folder, "write_to_file", WRITE);
+    assert_eq!(
+        (ran.code, code(&ran).as_str()),
+        (Some(0), "completed"),
+        "{}",
+        ran.shown()
+    );
+    assert_eq!(
+        fs::read_to_string(folder.path().join("src/a.rs")).unwrap(),
+        "one\n"
+    );
+    let out = WRITE.replace("src/a.rs", "b.rs");
+    assert_eq!(
+        code(&tool(&folder, "write_to_file", &out)),
+        "SCOPE_VIOLATION"
+    );
+    assert_eq!(code(&tool(&folder, "no_such_tool", "{}")), "TOOL_UNKNOWN");
+    let log = folder.run(&["log", "--json", "--session", "s-1"]);
+    let states: Vec<Value> = log
+        .json_lines()
+        .iter()
+        .map(|event| event["state"].clone())
+        .collect();
+    assert!(states.contains(&Value::from("COMPLETED")), "{states:?}");
+    let ran = folder.run(&["verify"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+}
+
+/// H13: a file that somebody else changed is not overwritten.
+#[test]
+fn a_stale_file_is_refused() {
+    let folder = set_up();
+    folder.run(&["intent", "select", "INT-001", "--session", "s-1"]);
+    tool(&folder, "write_to_file", WRITE);
+    fs::write(folder.path().join("src/a.rs"), "by hand\n").unwrap();
+    assert_eq!(code(&tool(&folder, "write_to_file", WRITE)), "STALE_FILE");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("src/a.rs")).unwrap(),
+        "by hand\n"
+    );
+}
+
+/// H6: asked, agreed to, used once.
+#[test]
+fn an_approval_is_used_once() {
+    let folder = set_up();
+    folder.run(&["intent", "select", "INT-001", "--session", "s-1"]);
+    let task = r#"{"mode": "code", "message": "finish"}"#;
+    let ran = tool(&folder, "new_task", task);
+    assert_eq!(
+        (ran.code, code(&ran).as_str()),
+        (Some(2), "APPROVAL_REQUIRED")
+    );
+    let pending = folder.run(&["pending", "--json"]);
+    let id = pending.json_lines()[0]["approvals"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let refused = folder.run(&["approve", &id]);
+    assert_eq!(refused.code, Some(2), "{}", refused.shown());
+    assert!(
+        refused.stderr.contains("PERSON_ONLY"),
+        "{}",
+        refused.shown()
+    );
+    assert_eq!(folder.run(&["approve", &id, "--yes"]).code, Some(0));
+    assert_eq!(code(&tool(&folder, "new_task", task)), "completed");
+    assert_eq!(code(&tool(&folder, "new_task", task)), "APPROVAL_REQUIRED");
+}
+
+/// The law is pinned: what the tree narrows holds at once, what it widens waits for a person.
+#[test]
+fn widening_waits_for_trust() {
+    let folder = set_up();
+    let path = folder.path().join(".orchestration/active_intents.yaml");
+    let wider = fs::read_to_string(&path).unwrap().replace("src/**", "**");
+    fs::write(&path, wider).unwrap();
+    folder.run(&["intent", "select", "INT-001", "--session", "s-1"]);
+    let out = WRITE.replace("src/a.rs", "b.rs");
+    assert_eq!(
+        code(&tool(&folder, "write_to_file", &out)),
+        "SCOPE_VIOLATION"
+    );
+    let ran = folder.run(&["trust", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert!(ran.stderr.contains("widens"), "{}", ran.shown());
+    assert_eq!(code(&tool(&folder, "write_to_file", &out)), "completed");
+}
+
+/// A workspace whose state is gone is refused until a person starts a new epoch.
+#[test]
+fn a_lost_state_needs_a_new_epoch() {
+    let folder = set_up();
+    fs::remove_dir_all(folder.path().join("home/.local/state/tagout")).unwrap();
+    let ran = folder.run(&["run", "list_files", "--input", r#"{"path": "."}"#]);
+    assert_eq!(ran.code, Some(1), "{}", ran.shown());
+    assert!(ran.stderr.contains("epoch new"), "{}", ran.shown());
+    assert_eq!(folder.run(&["epoch", "new", "--yes"]).code, Some(0));
+    let ran = folder.run(&["run", "list_files", "--input", r#"{"path": "."}"#]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+}
+
+/// What people's verbs write is accepted with it; running `init` again changes nothing.
+#[test]
+fn intents_of_people() {
+    let folder = set_up();
+    let new = [
+        "intent", "new", "INT-002", "--name", "Docs", "--scope", "docs/**", "--yes",
+    ];
+    assert_eq!(folder.run(&new).code, Some(0));
+    let ran = folder.run(&["intent", "select", "INT-002", "--session", "s-1", "--json"]);
+    assert_eq!(code(&ran), "completed", "{}", ran.shown());
+    assert_eq!(
+        folder.run(&["intent", "complete", "INT-002", "--yes"]).code,
+        Some(0)
+    );
+    let ran = folder.run(&["intent", "select", "INT-002", "--session", "s-2", "--json"]);
+    assert_eq!(code(&ran), "INTENT_CLOSED", "{}", ran.shown());
+    let before =
+        fs::read_to_string(folder.path().join(".orchestration/active_intents.yaml")).unwrap();
+    assert_eq!(folder.run(&["init", "--yes"]).code, Some(0));
+    let after =
+        fs::read_to_string(folder.path().join(".orchestration/active_intents.yaml")).unwrap();
+    assert_eq!(before, after);
+}
