@@ -246,7 +246,7 @@ impl Ledger {
         let due = self.is_seal_due(position, now);
         drop(locked);
 
-        let first = written.first + u64::from(repair.is_some());
+        let first = written.first.saturating_add(u64::from(repair.is_some()));
         let texts_failure = texts::keep(&self.dir, first, events).err();
         let token = self.make_durable(written)?;
         let hashes: Vec<Digest> = (first..=token.last_seq())
@@ -389,7 +389,9 @@ impl Ledger {
         let (mut seq, mut hash, mut time) = (first, position.hash, position.timestamp);
         let (mut bytes, mut hashes) = (Vec::new(), Vec::new());
         for mut event in events {
-            let back = time.map_or(0, |time| time.as_millis() - event.timestamp.as_millis());
+            let back = time.map_or(0, |time| {
+                time.as_millis().saturating_sub(event.timestamp.as_millis())
+            });
             event.clock_back_ms = u64::try_from(back).ok().filter(|back| *back > 0);
             time = Some(event.timestamp);
             let line = line::encode(seq, &hash, &event)?;

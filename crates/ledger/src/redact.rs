@@ -17,6 +17,9 @@ pub enum Strength {
 
 const MARK: &str = "[redacted]";
 
+/// `-----BEGIN OPENSSH PRIVATE KEY-----` and the like.
+const KEY_TITLE_BYTES: usize = 64;
+
 /// Beginnings of well-known tokens, with how many characters must follow.
 const TOKENS: [(&str, usize); 40] = [
     ("ghp_", 20),
@@ -94,12 +97,14 @@ pub fn redact(text: &str, strength: Strength) -> String {
 
 /// The value with every string redacted, and the values of secret names gone altogether.
 pub fn redact_json(value: &Value, strength: Strength) -> Value {
+    map_json(value, &|text| redact(text, strength))
+}
+
+/// The value with every string passed through `clean`, and the values of secret names gone.
+pub(crate) fn map_json(value: &Value, clean: &impl Fn(&str) -> String) -> Value {
     match value {
-        Value::String(text) => Value::String(redact(text, strength)),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| redact_json(item, strength))
-            .collect(),
+        Value::String(text) => Value::String(clean(text)),
+        Value::Array(items) => items.iter().map(|item| map_json(item, clean)).collect(),
         Value::Object(fields) => fields
             .iter()
             .map(|(name, value)| {
@@ -107,9 +112,9 @@ pub fn redact_json(value: &Value, strength: Strength) -> Value {
                 let value = if is_text && is_secret_name(name.as_bytes()) {
                     Value::String(MARK.to_owned())
                 } else {
-                    redact_json(value, strength)
+                    map_json(value, clean)
                 };
-                (redact(name, strength), value)
+                (clean(name), value)
             })
             .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
@@ -137,24 +142,23 @@ fn cut(text: &str, mut spans: Vec<Span>) -> String {
 }
 
 fn private_keys(text: &str) -> Vec<Span> {
+    let bytes = text.as_bytes();
     let mut spans = Vec::new();
-    let mut from = 0;
-    while let Some(start) = text.get(from..).and_then(|rest| rest.find("-----BEGIN ")) {
-        let start = from + start;
-        let rest = text.get(start..).unwrap_or_default();
-        let title = rest.lines().next().unwrap_or_default();
-        // A key inside JSON or a shell string has its line feeds escaped: one long line.
-        let is_private = title.contains("PRIVATE KEY");
-        let end = rest
-            .find("-----END ")
-            .and_then(|end| Some((end, rest.get(end + 9..)?.find("-----")?)))
-            .map_or(rest.len(), |(end, length)| end + 9 + length + 5);
-        if is_private {
-            spans.push((start, start + end));
-            from = start + end;
-        } else {
-            from = start + 11;
+    let mut done = 0;
+    for start in memchr::memmem::find_iter(bytes, b"-----BEGIN ") {
+        let rest = bytes.get(start..).unwrap_or_default();
+        let title = rest.get(..KEY_TITLE_BYTES).unwrap_or(rest);
+        let is_private = memchr::memmem::find(title, b"PRIVATE KEY").is_some();
+        if start < done || !is_private {
+            continue;
         }
+        // A key that does not end goes on to the end of the text.
+        let end = memchr::memmem::find(rest, b"-----END ").and_then(|end| {
+            let title = rest.get(end + 9..)?;
+            Some(end + 9 + memchr::memmem::find(title, b"-----")? + 5)
+        });
+        done = start + end.unwrap_or(rest.len());
+        spans.push((start, done));
     }
     spans
 }
@@ -209,7 +213,12 @@ fn is_secret_name(name: &[u8]) -> bool {
 /// `NAME=value`, `name: value`, `"name": "value"`, where the name says that the value is a secret.
 fn assignments(bytes: &[u8]) -> Vec<Span> {
     let mut spans = Vec::new();
+    let mut done = 0;
     for place in memchr::memchr2_iter(b'=', b':', bytes) {
+        // What is inside a value that goes anyway need not be looked at, again and again.
+        if place < done {
+            continue;
+        }
         let before = bytes.get(..place).unwrap_or_default();
         let before = before.trim_ascii_end();
         let before = before.strip_suffix(b"\\\"").unwrap_or(before);
@@ -226,8 +235,11 @@ fn assignments(bytes: &[u8]) -> Vec<Span> {
         let name = before
             .get(before.len().saturating_sub(length)..)
             .unwrap_or_default();
-        if is_secret_name(name) {
-            spans.extend(value_after(bytes, place + 1, name));
+        if is_secret_name(name)
+            && let Some((start, end)) = value_after(bytes, place + 1, name)
+        {
+            spans.push((start, end));
+            done = end;
         }
     }
     spans

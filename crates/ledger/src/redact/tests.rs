@@ -89,6 +89,25 @@ fn everything_else_stays() {
     }
 }
 
+/// L5: hostile text takes no longer than honest text of the same length.
+#[test]
+fn hostile_text_is_redacted_in_linear_time() {
+    for piece in [
+        "token=",
+        "cookie:",
+        "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY",
+        "a://b:c@",
+        "Bearer ",
+        "=",
+        "ghp_",
+        "   :",
+    ] {
+        let text = piece.repeat(2_000_000 / piece.len());
+        assert!(full(&text).len() <= text.len() * 5);
+    }
+}
+
 /// Design §6: in JSON the values of secret names go, whatever they look like.
 #[test]
 fn json_is_redacted_by_name_and_by_value() {
