@@ -33,7 +33,7 @@ pub(crate) fn encode(seq: u64, prev: &Hash, event: &NewEvent) -> Result<Vec<u8>,
     let prev = HEXLOWER.encode(prev);
     let start = format!("{{\"seq\":{seq},\"prev\":\"{prev}\",\"v\":{FORMAT_VERSION},");
     let mut line = start.into_bytes();
-    line.extend(body.into_iter().skip(1));
+    line.extend_from_slice(body.get(1..).unwrap_or_default());
     if line.len() > LEDGER_EVENT_BYTES_MAX {
         return Err(LedgerError::EventTooLarge { bytes: line.len() });
     }

@@ -17,6 +17,9 @@ pub enum Strength {
 
 const MARK: &str = "[redacted]";
 
+/// Nothing shorter can hold a name and its secret.
+const SECRET_BYTES_MIN: usize = 6;
+
 /// `-----BEGIN OPENSSH PRIVATE KEY-----` and the like.
 const KEY_TITLE_BYTES: usize = 64;
 
@@ -87,6 +90,9 @@ const SECRET_NAMES: [&str; 16] = [
 /// The text without secrets.
 pub fn redact(text: &str, strength: Strength) -> String {
     let bytes = text.as_bytes();
+    if bytes.len() < SECRET_BYTES_MIN {
+        return text.to_owned();
+    }
     let mut spans = private_keys(text);
     spans.extend(url_credentials(bytes));
     spans.extend(assignments(bytes));
@@ -276,16 +282,20 @@ fn value_after(bytes: &[u8], from: usize, name: &[u8]) -> Option<Span> {
 
 /// `Bearer x`, `Basic x`: the credential itself.
 fn schemes(bytes: &[u8]) -> Vec<Span> {
-    let lower = bytes.to_ascii_lowercase();
     let mut spans = Vec::new();
-    for scheme in [&b"bearer "[..], b"basic "] {
-        for start in memchr::memmem::find_iter(&lower, scheme) {
-            let from = start + scheme.len();
-            let rest = bytes.get(from..).unwrap_or_default();
-            let length = rest.iter().take_while(|byte| is_word(**byte)).count();
-            if length >= 12 {
-                spans.push((from, from + length));
-            }
+    for blank in memchr::memchr_iter(b' ', bytes) {
+        let before = bytes
+            .get(blank.saturating_sub(6)..blank)
+            .unwrap_or_default();
+        let lower = before.to_ascii_lowercase();
+        if !lower.ends_with(b"bearer") && !lower.ends_with(b"basic") {
+            continue;
+        }
+        let from = blank + 1;
+        let rest = bytes.get(from..).unwrap_or_default();
+        let length = rest.iter().take_while(|byte| is_word(**byte)).count();
+        if length >= 12 {
+            spans.push((from, from + length));
         }
     }
     spans
@@ -318,15 +328,15 @@ fn token_in(word: &[u8]) -> Option<usize> {
     if word.len() < 14 {
         return None;
     }
-    TOKENS.iter().find_map(|(prefix, after)| {
-        memchr::memmem::find_iter(word, prefix.as_bytes()).find(|start| {
-            let is_start = start
-                .checked_sub(1)
-                .and_then(|before| word.get(before))
-                .is_none_or(|before| !before.is_ascii_alphanumeric());
-            let tail = word.get(start + prefix.len()..).unwrap_or_default();
+    let mut is_inside = false;
+    word.iter().enumerate().find_map(|(start, byte)| {
+        let is_start = !is_inside && byte.is_ascii_alphabetic();
+        is_inside = byte.is_ascii_alphanumeric();
+        let rest = word.get(start..).filter(|_| is_start)?;
+        TOKENS.iter().find_map(|(prefix, after)| {
+            let tail = rest.strip_prefix(prefix.as_bytes())?;
             let length = tail.iter().filter(|byte| **byte != b'/').count();
-            is_start && length >= *after
+            (length >= *after).then_some(start)
         })
     })
 }
