@@ -122,7 +122,7 @@ pub(crate) fn create(dir: &Path, origin: &str) -> Result<(), LedgerError> {
     place::replace(&path(dir), &text, place::Sync::Yes)
 }
 
-/// The link of the first event: it names the ledger, so that a whole ledger can't be passed for another.
+/// The link of the first event. It names the ledger, so that none can be passed for another.
 pub(crate) fn genesis(origin: &str) -> Hash {
     use sha2::{Digest as _, Sha256};
     Sha256::new()

@@ -1,4 +1,4 @@
-//! The exact bytes of an event: written once, never again; their beginning can be read without JSON.
+//! The exact bytes of an event, written once; their beginning can be read without JSON.
 
 use data_encoding::HEXLOWER;
 use tagout_vocab::limits::{LEDGER_EVENT_BYTES_MAX, LEDGER_SEQ_MAX};

@@ -123,12 +123,23 @@ fn json_is_redacted_by_name_and_by_value() {
     assert_eq!(redact_json(&value, Strength::Full), expected);
 }
 
+/// A fixed number of cases, and no files beside the tests.
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(512))]
 
     /// L5: any text can be redacted, and what is left is redacted already.
     #[test]
-    fn any_text_can_be_redacted(text in r#"([a-zA-Z0-9_=:/@"'\\ \n-]|\PC|password|token=|://|Bearer ){0,60}"#) {
+    fn any_text_can_be_redacted(
+        text in r#"([a-zA-Z0-9_=:/@"'\\ \n-]|\PC|password|token=|://|Bearer ){0,60}"#,
+    ) {
         for strength in [Strength::Shapes, Strength::Full] {
             let once = redact(&text, strength);
             prop_assert!(once.len() <= text.len() + 11 * text.len().max(1));

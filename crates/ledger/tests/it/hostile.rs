@@ -25,8 +25,17 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+/// A fixed number of cases, and no files beside the tests.
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(256))]
 
     /// L5: a ledger of arbitrary bytes is reported on, never panicked at.
     #[test]
@@ -59,7 +68,9 @@ proptest! {
 
     /// L10: many random edits at once are found, whatever the number of threads.
     #[test]
-    fn random_edits_are_found(edits in proptest::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..6)) {
+    fn random_edits_are_found(
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..6),
+    ) {
         let place = filled(40, quiet());
         let original = read(&segment(&place.dir));
         let mut bytes = original.clone();
