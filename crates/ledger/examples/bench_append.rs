@@ -23,12 +23,15 @@ fn main() -> Outcome<()> {
     let mut bare = File::create(root.path().join("bare"))?;
     let (mut appends, mut writes) = (Vec::new(), Vec::new());
     ledger.append(&[event(0)?])?;
-    let line =
-        vec![b'x'; usize::try_from(std::fs::metadata(dir.join("00000001.jsonl"))?.len())? / 2];
+    let first = std::fs::read(dir.join("00000001.jsonl"))?;
+    let line = first
+        .split_inclusive(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
     for n in 1..ROUNDS {
         let one = [event(n)?];
         let (time, result) = timed(|| {
-            bare.write_all(&line)?;
+            bare.write_all(line)?;
             bare.sync_data()
         });
         result?;

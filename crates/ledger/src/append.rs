@@ -146,6 +146,7 @@ pub struct Ledger {
     pub(crate) dir: PathBuf,
     pub(crate) origin: String,
     pub(crate) options: Options,
+    format: Option<format::Identity>,
     lock: File,
     poisoned: AtomicBool,
     /// Threads of one process share the lock file's lock, so they need one of their own.
@@ -199,6 +200,8 @@ impl Ledger {
     /// Opens the ledger in a folder. Nothing is created and nothing is repaired here.
     pub fn open(dir: &Path, options: Options) -> Result<Self, LedgerError> {
         place::check_folder(dir)?;
+        // Looked at before it is read: if it changes in between, it is read again.
+        let identity = format::identity(dir);
         let format = format::load(dir, Access::Write)?;
         let path = dir.join("lock");
         let lock = place::owner_only()
@@ -212,6 +215,7 @@ impl Ledger {
             dir: dir.to_owned(),
             origin: format.origin,
             options,
+            format: identity,
             lock,
             poisoned: AtomicBool::new(false),
             state: Mutex::new(None),
@@ -246,7 +250,7 @@ impl Ledger {
         let due = self.is_seal_due(position, now);
         drop(locked);
 
-        let first = written.first + u64::from(repair.is_some());
+        let first = written.first.saturating_add(u64::from(repair.is_some()));
         let texts_failure = texts::keep(&self.dir, first, events).err();
         let token = self.make_durable(written)?;
         let hashes: Vec<Digest> = (first..=token.last_seq())
@@ -321,7 +325,9 @@ impl Ledger {
             position,
         };
         // A newer program may have taken the ledger over since it was opened.
-        format::load(&self.dir, Access::Write)?;
+        if self.format.is_none() || format::identity(&self.dir) != self.format {
+            format::load(&self.dir, Access::Write)?;
+        }
         Ok(locked)
     }
 
@@ -389,7 +395,9 @@ impl Ledger {
         let (mut seq, mut hash, mut time) = (first, position.hash, position.timestamp);
         let (mut bytes, mut hashes) = (Vec::new(), Vec::new());
         for mut event in events {
-            let back = time.map_or(0, |time| time.as_millis() - event.timestamp.as_millis());
+            let back = time.map_or(0, |time| {
+                time.as_millis().saturating_sub(event.timestamp.as_millis())
+            });
             event.clock_back_ms = u64::try_from(back).ok().filter(|back| *back > 0);
             time = Some(event.timestamp);
             let line = line::encode(seq, &hash, &event)?;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,26 @@ pub(crate) fn load(dir: &Path, access: Access) -> Result<Format, LedgerError> {
     Ok(format)
 }
 
+/// Which file was read, so that a later look need not read it again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Identity {
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// The file as it is now; `None` if it can't be looked at.
+pub(crate) fn identity(dir: &Path) -> Option<Identity> {
+    let found = fs::metadata(path(dir)).ok()?;
+    Some(Identity {
+        inode: found.ino(),
+        size: found.len(),
+        modified: (found.mtime(), found.mtime_nsec()),
+        changed: (found.ctime(), found.ctime_nsec()),
+    })
+}
+
 fn missing(dir: &Path, path: &Path) -> LedgerError {
     if dir.is_dir() {
         return LedgerError::NotALedger {
@@ -101,8 +122,7 @@ pub(crate) fn create(dir: &Path, origin: &str) -> Result<(), LedgerError> {
     place::replace(&path(dir), &text, place::Sync::Yes)
 }
 
-/// The link of the first event: it names the ledger, so that a whole ledger can't be passed for
-/// another.
+/// The link of the first event. It names the ledger, so that none can be passed for another.
 pub(crate) fn genesis(origin: &str) -> Hash {
     use sha2::{Digest as _, Sha256};
     Sha256::new()

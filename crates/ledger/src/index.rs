@@ -23,7 +23,9 @@ const SCHEMA_VERSION: i64 = 1;
 const BATCH_LINES: usize = 20_000;
 
 const SCHEMA: &str = "
-CREATE TABLE progress (segment INTEGER NOT NULL, offset INTEGER NOT NULL, next_seq INTEGER NOT NULL);
+CREATE TABLE progress (
+    segment INTEGER NOT NULL, offset INTEGER NOT NULL, next_seq INTEGER NOT NULL
+) STRICT;
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY, segment INTEGER NOT NULL, offset INTEGER NOT NULL,
     length INTEGER NOT NULL, hash BLOB NOT NULL, kind TEXT NOT NULL, time INTEGER NOT NULL,

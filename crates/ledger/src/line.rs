@@ -1,8 +1,7 @@
-//! The exact bytes of an event: written once, never again; their beginning can be read without
-//! JSON.
+//! The exact bytes of an event, written once; their beginning can be read without JSON.
 
 use data_encoding::HEXLOWER;
-use tagout_vocab::limits::LEDGER_EVENT_BYTES_MAX;
+use tagout_vocab::limits::{LEDGER_EVENT_BYTES_MAX, LEDGER_SEQ_MAX};
 use tagout_vocab::{Digest, Timestamp};
 
 use crate::error::LedgerError;
@@ -34,7 +33,7 @@ pub(crate) fn encode(seq: u64, prev: &Hash, event: &NewEvent) -> Result<Vec<u8>,
     let prev = HEXLOWER.encode(prev);
     let start = format!("{{\"seq\":{seq},\"prev\":\"{prev}\",\"v\":{FORMAT_VERSION},");
     let mut line = start.into_bytes();
-    line.extend(body.into_iter().skip(1));
+    line.extend_from_slice(body.get(1..).unwrap_or_default());
     if line.len() > LEDGER_EVENT_BYTES_MAX {
         return Err(LedgerError::EventTooLarge { bytes: line.len() });
     }
@@ -44,6 +43,9 @@ pub(crate) fn encode(seq: u64, prev: &Hash, event: &NewEvent) -> Result<Vec<u8>,
 /// Reads the fixed beginning of a line; `None` if it has another form.
 pub(crate) fn head(line: &[u8]) -> Option<Head<'_>> {
     let (seq, rest) = number(line.strip_prefix(b"{\"seq\":")?)?;
+    if seq > LEDGER_SEQ_MAX {
+        return None;
+    }
     let rest = rest.strip_prefix(b",\"prev\":\"")?;
     let (prev_hex, rest) = rest.split_at_checked(64)?;
     let (version, rest) = number(rest.strip_prefix(b"\",\"v\":")?)?;

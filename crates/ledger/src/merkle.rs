@@ -5,8 +5,7 @@ use sha2::{Digest as _, Sha256};
 /// A SHA-256 hash inside the tree.
 pub type Hash = [u8; 32];
 
-/// The hash of one event's exact line, without its line feed. It is also the link to the next
-/// event.
+/// The hash of one event's exact line, without its line feed; also what the next event links to.
 pub fn leaf_hash(line: &[u8]) -> Hash {
     Sha256::new()
         .chain_update([0u8])
@@ -198,8 +197,7 @@ pub fn verify_inclusion(leaf: &Hash, index: u64, size: u64, path: &[Hash], root:
     last == 0 && hash == *root
 }
 
-/// RFC 9162 §2.1.4.1: the hashes that show that the tree over `leaves` extends its first `old`
-/// leaves.
+/// RFC 9162 §2.1.4.1: the hashes that show that `leaves` extends the tree of its first `old`.
 pub fn consistency_proof(leaves: &[Hash], old: usize) -> Option<Vec<Hash>> {
     if old == 0 || old > leaves.len() {
         return None;

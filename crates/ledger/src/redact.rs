@@ -17,6 +17,12 @@ pub enum Strength {
 
 const MARK: &str = "[redacted]";
 
+/// Nothing shorter can hold a name and its secret.
+const SECRET_BYTES_MIN: usize = 6;
+
+/// `-----BEGIN OPENSSH PRIVATE KEY-----` and the like.
+const KEY_TITLE_BYTES: usize = 64;
+
 /// Beginnings of well-known tokens, with how many characters must follow.
 const TOKENS: [(&str, usize); 40] = [
     ("ghp_", 20),
@@ -84,6 +90,9 @@ const SECRET_NAMES: [&str; 16] = [
 /// The text without secrets.
 pub fn redact(text: &str, strength: Strength) -> String {
     let bytes = text.as_bytes();
+    if bytes.len() < SECRET_BYTES_MIN {
+        return text.to_owned();
+    }
     let mut spans = private_keys(text);
     spans.extend(url_credentials(bytes));
     spans.extend(assignments(bytes));
@@ -94,12 +103,14 @@ pub fn redact(text: &str, strength: Strength) -> String {
 
 /// The value with every string redacted, and the values of secret names gone altogether.
 pub fn redact_json(value: &Value, strength: Strength) -> Value {
+    map_json(value, &|text| redact(text, strength))
+}
+
+/// The value with every string passed through `clean`, and the values of secret names gone.
+pub(crate) fn map_json(value: &Value, clean: &impl Fn(&str) -> String) -> Value {
     match value {
-        Value::String(text) => Value::String(redact(text, strength)),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| redact_json(item, strength))
-            .collect(),
+        Value::String(text) => Value::String(clean(text)),
+        Value::Array(items) => items.iter().map(|item| map_json(item, clean)).collect(),
         Value::Object(fields) => fields
             .iter()
             .map(|(name, value)| {
@@ -107,9 +118,9 @@ pub fn redact_json(value: &Value, strength: Strength) -> Value {
                 let value = if is_text && is_secret_name(name.as_bytes()) {
                     Value::String(MARK.to_owned())
                 } else {
-                    redact_json(value, strength)
+                    map_json(value, clean)
                 };
-                (redact(name, strength), value)
+                (clean(name), value)
             })
             .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
@@ -137,24 +148,23 @@ fn cut(text: &str, mut spans: Vec<Span>) -> String {
 }
 
 fn private_keys(text: &str) -> Vec<Span> {
+    let bytes = text.as_bytes();
     let mut spans = Vec::new();
-    let mut from = 0;
-    while let Some(start) = text.get(from..).and_then(|rest| rest.find("-----BEGIN ")) {
-        let start = from + start;
-        let rest = text.get(start..).unwrap_or_default();
-        let title = rest.lines().next().unwrap_or_default();
-        // A key inside JSON or a shell string has its line feeds escaped: one long line.
-        let is_private = title.contains("PRIVATE KEY");
-        let end = rest
-            .find("-----END ")
-            .and_then(|end| Some((end, rest.get(end + 9..)?.find("-----")?)))
-            .map_or(rest.len(), |(end, length)| end + 9 + length + 5);
-        if is_private {
-            spans.push((start, start + end));
-            from = start + end;
-        } else {
-            from = start + 11;
+    let mut done = 0;
+    for start in memchr::memmem::find_iter(bytes, b"-----BEGIN ") {
+        let rest = bytes.get(start..).unwrap_or_default();
+        let title = rest.get(..KEY_TITLE_BYTES).unwrap_or(rest);
+        let is_private = memchr::memmem::find(title, b"PRIVATE KEY").is_some();
+        if start < done || !is_private {
+            continue;
         }
+        // A key that does not end goes on to the end of the text.
+        let end = memchr::memmem::find(rest, b"-----END ").and_then(|end| {
+            let title = rest.get(end + 9..)?;
+            Some(end + 9 + memchr::memmem::find(title, b"-----")? + 5)
+        });
+        done = start + end.unwrap_or(rest.len());
+        spans.push((start, done));
     }
     spans
 }
@@ -209,7 +219,12 @@ fn is_secret_name(name: &[u8]) -> bool {
 /// `NAME=value`, `name: value`, `"name": "value"`, where the name says that the value is a secret.
 fn assignments(bytes: &[u8]) -> Vec<Span> {
     let mut spans = Vec::new();
+    let mut done = 0;
     for place in memchr::memchr2_iter(b'=', b':', bytes) {
+        // What is inside a value that goes anyway need not be looked at, again and again.
+        if place < done {
+            continue;
+        }
         let before = bytes.get(..place).unwrap_or_default();
         let before = before.trim_ascii_end();
         let before = before.strip_suffix(b"\\\"").unwrap_or(before);
@@ -226,8 +241,11 @@ fn assignments(bytes: &[u8]) -> Vec<Span> {
         let name = before
             .get(before.len().saturating_sub(length)..)
             .unwrap_or_default();
-        if is_secret_name(name) {
-            spans.extend(value_after(bytes, place + 1, name));
+        if is_secret_name(name)
+            && let Some((start, end)) = value_after(bytes, place + 1, name)
+        {
+            spans.push((start, end));
+            done = end;
         }
     }
     spans
@@ -264,16 +282,20 @@ fn value_after(bytes: &[u8], from: usize, name: &[u8]) -> Option<Span> {
 
 /// `Bearer x`, `Basic x`: the credential itself.
 fn schemes(bytes: &[u8]) -> Vec<Span> {
-    let lower = bytes.to_ascii_lowercase();
     let mut spans = Vec::new();
-    for scheme in [&b"bearer "[..], b"basic "] {
-        for start in memchr::memmem::find_iter(&lower, scheme) {
-            let from = start + scheme.len();
-            let rest = bytes.get(from..).unwrap_or_default();
-            let length = rest.iter().take_while(|byte| is_word(**byte)).count();
-            if length >= 12 {
-                spans.push((from, from + length));
-            }
+    for blank in memchr::memchr_iter(b' ', bytes) {
+        let before = bytes
+            .get(blank.saturating_sub(6)..blank)
+            .unwrap_or_default();
+        let lower = before.to_ascii_lowercase();
+        if !lower.ends_with(b"bearer") && !lower.ends_with(b"basic") {
+            continue;
+        }
+        let from = blank + 1;
+        let rest = bytes.get(from..).unwrap_or_default();
+        let length = rest.iter().take_while(|byte| is_word(**byte)).count();
+        if length >= 12 {
+            spans.push((from, from + length));
         }
     }
     spans
@@ -306,15 +328,15 @@ fn token_in(word: &[u8]) -> Option<usize> {
     if word.len() < 14 {
         return None;
     }
-    TOKENS.iter().find_map(|(prefix, after)| {
-        memchr::memmem::find_iter(word, prefix.as_bytes()).find(|start| {
-            let is_start = start
-                .checked_sub(1)
-                .and_then(|before| word.get(before))
-                .is_none_or(|before| !before.is_ascii_alphanumeric());
-            let tail = word.get(start + prefix.len()..).unwrap_or_default();
+    let mut is_inside = false;
+    word.iter().enumerate().find_map(|(start, byte)| {
+        let is_start = !is_inside && byte.is_ascii_alphabetic();
+        is_inside = byte.is_ascii_alphanumeric();
+        let rest = word.get(start..).filter(|_| is_start)?;
+        TOKENS.iter().find_map(|(prefix, after)| {
+            let tail = rest.strip_prefix(prefix.as_bytes())?;
             let length = tail.iter().filter(|byte| **byte != b'/').count();
-            is_start && length >= *after
+            (length >= *after).then_some(start)
         })
     })
 }

@@ -386,8 +386,7 @@ impl Reader {
         })
     }
 
-    /// The hashes that show that the ledger as sealed now extends an older checkpoint of `old`
-    /// events.
+    /// The hashes that show that the stored checkpoint extends an older one of `old` events.
     pub fn prove_consistency(&self, old: u64) -> Result<Vec<Hash>, LedgerError> {
         let size = self.checkpoint()?.map_or(0, |signed| signed.claimed().size);
         let leaves = self.leaves(size)?;

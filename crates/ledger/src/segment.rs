@@ -166,8 +166,7 @@ pub(crate) fn read_up_to(file: &File, buffer: &mut [u8], offset: u64) -> io::Res
     Ok(read)
 }
 
-/// Where the line that holds byte `offset - 1`'s line feed, or the next one, ends: the next line's
-/// start.
+/// Where the first line that begins after `offset` begins.
 fn next_line(file: &File, offset: u64, length: u64) -> io::Result<Option<u64>> {
     let mut from = offset;
     let mut buffer = vec![0; 16 * 1024];

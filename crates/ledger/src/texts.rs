@@ -16,7 +16,7 @@ use crate::error::{At as _, LedgerError};
 use crate::event::{Commitment, NewEvent};
 use crate::place;
 use crate::reader::Reader;
-use crate::redact::{Strength, redact_json};
+use crate::redact::{Strength, map_json, redact};
 
 const EVENTS_PER_FILE: u64 = 1_024;
 
@@ -97,29 +97,34 @@ fn add(dir: &Path, path: &Path, bytes: &[u8]) -> Result<(), LedgerError> {
         .at("write", path)
 }
 
+/// How far beyond the cut a string is looked at, so that no secret is cut in half and kept.
+const SLACK_BYTES: usize = 4 * 1024;
+
 /// Redacted, and with very long strings cut so that the rest stays readable as JSON.
 fn readable(value: &Value) -> Value {
-    shorten(redact_json(value, Strength::Full))
+    map_json(value, &|text| {
+        let clean = redact(
+            up_to(text, TEXT_STRING_BYTES_MAX + SLACK_BYTES),
+            Strength::Full,
+        );
+        let rest = text.len().saturating_sub(TEXT_STRING_BYTES_MAX);
+        if rest == 0 {
+            return clean;
+        }
+        format!(
+            "{}[{rest} bytes more]",
+            up_to(&clean, TEXT_STRING_BYTES_MAX)
+        )
+    })
 }
 
-fn shorten(value: Value) -> Value {
-    match value {
-        Value::String(text) if text.len() > TEXT_STRING_BYTES_MAX => {
-            let mut end = TEXT_STRING_BYTES_MAX;
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            let kept = text.get(..end).unwrap_or_default();
-            let rest = text.len() - end;
-            Value::String(format!("{kept}[{rest} bytes more]"))
-        }
-        Value::Array(items) => items.into_iter().map(shorten).collect(),
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| (name, shorten(value)))
-            .collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+/// The beginning of a text, not cut inside a character.
+fn up_to(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
     }
+    text.get(..end).unwrap_or_default()
 }
 
 impl Reader {

@@ -130,6 +130,9 @@ pub const DIFFERENCE_BYTES_MAX: usize = 4 * 1024;
 /// One event as a line of the ledger. A step that touched [`TARGETS_MAX`] paths fits.
 pub const LEDGER_EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// The largest number an event can have: adding to it never overflows, and databases can hold it.
+pub const LEDGER_SEQ_MAX: u64 = 1 << 62;
+
 /// Events in one durable append.
 pub const LEDGER_STEP_EVENTS_MAX: usize = 1_024;
 

@@ -126,12 +126,17 @@ fn small_trees_are_consistent() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 64,
+/// A fixed number of cases, and no files beside the tests.
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
         failure_persistence: None,
         ..ProptestConfig::default()
-    })]
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
 
     /// B6: a tree hashed in any pieces, and one continued from its frontier, has the same root.
     #[test]

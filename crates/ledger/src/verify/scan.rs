@@ -193,8 +193,7 @@ pub(super) fn scan(reader: &Reader, depth: Depth<'_>, threads: usize) -> Result<
     Ok(scan)
 }
 
-/// Cuts the segments into pieces. The lengths are taken once: what is written later is not looked
-/// at.
+/// Cuts the segments into pieces, as long as they are now: what is written later is not read.
 fn plan(reader: &Reader) -> Result<Vec<Piece>, LedgerError> {
     let numbers = segment::list(reader.dir())?;
     let last = numbers.last().copied();

@@ -121,8 +121,7 @@ fn inside() -> Option<std::path::PathBuf> {
     std::env::var_os(PLACE).map(Into::into)
 }
 
-/// Bad place: a full disk. The step that does not fit is refused whole; with room again, all goes
-/// on.
+/// Bad place: a full disk. The step that does not fit is refused whole; with room, all goes on.
 #[test]
 fn a_full_disk_is_told() {
     let Some(dir) = inside() else {
@@ -211,7 +210,7 @@ fn a_lack_of_permission_is_told() {
     let ledger = Ledger::open(&dir, quiet()).unwrap();
     let error = ledger.append(&[event(9)]).unwrap_err();
     insta::assert_snapshot!(
-        message(&error, &dir),
-        @"no permission for `LEDGER/00000001.jsonl`: it must belong to the user who runs this program"
+        message(&error, &dir).replace("00000001.jsonl", "SEGMENT"),
+        @"no permission for `LEDGER/SEGMENT`: it must belong to the user who runs this program"
     );
 }

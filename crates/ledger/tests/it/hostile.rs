@@ -12,6 +12,8 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just(b"{\"seq\":0,\"prev\":\"".to_vec()),
         Just(b"{\"seq\":18446744073709551615,\"prev\":\"".to_vec()),
+        Just(b"{\"seq\":4611686018427387904,\"prev\":\"".to_vec()),
+        Just(b"\",\"v\":1,\"kind\":\"law\",\"timestamp\":-9223372036854775807}\n".to_vec()),
         Just([b'0'; 64].to_vec()),
         Just(b"\",\"v\":1,\"kind\":\"seal\",\"timestamp\":".to_vec()),
         Just(b"\",\"v\":1,\"kind\":\"session\",\"timestamp\":5,\"eventId\":\"x\"}\n".to_vec()),
@@ -23,12 +25,17 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 256,
+/// A fixed number of cases, and no files beside the tests.
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
         failure_persistence: None,
         ..ProptestConfig::default()
-    })]
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
 
     /// L5: a ledger of arbitrary bytes is reported on, never panicked at.
     #[test]

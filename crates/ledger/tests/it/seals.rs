@@ -15,12 +15,13 @@ use crate::support::{
 fn a_checkpoint_is_a_signed_note() {
     let place = filled(10, quiet());
     let text = String::from_utf8(read(&place.dir.join("checkpoint"))).unwrap();
-    insta::assert_snapshot!(text, @"
+    insta::assert_snapshot!(text.replace("seal ", "seal\n"), @"
     tagout.test/ledger
     11
     shYomOxDhuiS3GPuHk8Gkpw0Dg/74C5aQNG2MeGrbW0=
 
-    — tagout.test/seal zJZ4RXxglcas3/xIkryg0b1lbMekWWvIR2Tge8AyqBIs4NBpJIv72A/jS+hEGpD7wgCoE45Qj20YWSSBqINkLMwwGgA=
+    — tagout.test/seal
+    zJZ4RXxglcas3/xIkryg0b1lbMekWWvIR2Tge8AyqBIs4NBpJIv72A/jS+hEGpD7wgCoE45Qj20YWSSBqINkLMwwGgA=
     ");
     let signed = SignedCheckpoint::parse(&text).unwrap();
     assert_eq!(signed.text(), text);

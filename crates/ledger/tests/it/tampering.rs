@@ -228,8 +228,7 @@ fn recomputed(original: &[Vec<u8>], at: usize) -> Vec<Vec<u8>> {
     rewritten
 }
 
-/// T-006, without the key: what is not sealed yet is not protected at its very end. Said, not
-/// hidden.
+/// T-006, without the key: what is not sealed yet is not protected at its very end.
 #[test]
 fn the_last_unsealed_event_is_not_protected() {
     let place = filled(10, quiet());

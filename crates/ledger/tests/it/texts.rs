@@ -121,12 +121,17 @@ fn everything_is_owner_only() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 64,
+/// A fixed number of cases, and no files beside the tests.
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
         failure_persistence: None,
         ..ProptestConfig::default()
-    })]
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
 
     /// Design §6: a secret of a known shape reaches no file, whichever field it comes in by.
     #[test]
