@@ -316,3 +316,6 @@ pub const REPLACEMENTS_MAX: usize = 100_000;
 
 /// Lines of a file to which a patch is applied.
 pub const PATCH_LINES_MAX: usize = 1_000_000;
+
+/// A longer command line is not taken apart: it counts as one that could do anything.
+pub const COMMAND_ANALYSED_BYTES_MAX: usize = 32 * 1024;

@@ -1,4 +1,5 @@
-//! The runtime through its verbs: set up, judged, written, recorded, agreed to, lost and begun anew.
+//! The runtime through its verbs: set up, judged, written, recorded, agreed to, lost and begun
+//! anew.
 
 use std::fs;
 
@@ -116,7 +117,7 @@ fn an_approval_is_used_once() {
 fn widening_waits_for_trust() {
     let folder = set_up();
     let path = folder.path().join(".orchestration/active_intents.yaml");
-    let wider = fs::read_to_string(&path).unwrap().replace("src/**", "**");
+    let wider = fs::read_to_string(&path).unwrap().replace("src/**", "'**'");
     fs::write(&path, wider).unwrap();
     folder.run(&["intent", "select", "INT-001", "--session", "s-1"]);
     let out = WRITE.replace("src/a.rs", "b.rs");

@@ -137,7 +137,7 @@ fn a_proposal_is_answered_once() {
 /// C2, C3: a grant lets a call through that the policy denies, until it is taken back.
 #[test]
 fn a_grant_holds_until_it_is_revoked() {
-    let world = World::with_policy("version: 1\ncapabilities:\n  deny: [filesystem.write]\n");
+    let world = World::with_policy("version: 1\ncapabilities:\n  allow: [filesystem.read]\n");
     let engine = in_action(&world, vec![]);
     assert_eq!(
         code(&engine.execute(&write("src/a.txt", "1"))),

@@ -15,7 +15,7 @@ mod walk;
 pub use knowledge::Knowledge;
 
 use serde::{Deserialize, Serialize};
-use tagout_vocab::limits::{COMMAND_BYTES_MAX, COMMAND_PARTS_MAX};
+use tagout_vocab::limits::{COMMAND_ANALYSED_BYTES_MAX, COMMAND_PARTS_MAX};
 use tagout_vocab::path::Roots;
 use tagout_vocab::{Class, Effect, Target};
 
@@ -138,7 +138,7 @@ impl Analysis {
         let marks = [';', '&', '|', '\n', '(', ')', '{', '}', '`', '"', '\''];
         for fragment in line.split(marks).take(COMMAND_PARTS_MAX) {
             let fragment = without_keywords(fragment);
-            let short = fragment.len() <= COMMAND_BYTES_MAX;
+            let short = fragment.len() <= COMMAND_ANALYSED_BYTES_MAX;
             let Some(Ok(list)) = short.then(|| parse::parse(fragment, 0)) else {
                 continue;
             };
@@ -167,8 +167,8 @@ fn without_keywords(fragment: &str) -> &str {
 
 /// Reads a line and says what it would do.
 pub fn analyse(line: &str, context: &ShellContext<'_>) -> Analysis {
-    if line.len() > COMMAND_BYTES_MAX {
-        let reason = format!("it is longer than {COMMAND_BYTES_MAX} bytes");
+    if line.len() > COMMAND_ANALYSED_BYTES_MAX {
+        let reason = format!("it is longer than {COMMAND_ANALYSED_BYTES_MAX} bytes");
         return Analysis::refused(line, reason, context);
     }
     if line.contains('\0') {
