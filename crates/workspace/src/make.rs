@@ -195,8 +195,8 @@ pub(crate) fn finish(file: &Handle, meta: &Meta) -> std::io::Result<()> {
     if let Some(wanted) = &meta.xattrs {
         touched |= set_attributes(file, wanted)?;
     }
-    // Changing the owner clears the set-user-id bit and an access list changes the mode, so the mode
-    // comes after both.
+    // Changing the owner clears the set-user-id bit and an access list changes the mode, so the
+    // mode comes after both.
     let mode = if touched {
         sys::stat(file)?.mode
     } else {

@@ -67,10 +67,11 @@ impl Root {
     }
 }
 
-/// The folder that was opened last: units come in path order, so most share it with their neighbour.
+/// The folder that was opened last: units come in path order, so most share it with their
+/// neighbour.
 ///
-/// It lives as long as one commit or one recovery. The handle is the folder, wherever its name goes in
-/// these moments.
+/// It lives as long as one commit or one recovery. The handle is the folder, wherever its name goes
+/// in these moments.
 #[derive(Debug, Default)]
 pub(crate) struct Parents(RefCell<Option<(RelPath, Rc<Handle>)>>);
 

@@ -53,8 +53,8 @@ fn checksum(lengths: &[u8], header: &[u8]) -> [u8; 32] {
 
 /// The bytes of a frame, with its checksum.
 ///
-/// The checksum covers the record, and the record holds the digest of every piece that follows it, so
-/// nothing is hashed twice.
+/// The checksum covers the record, and the record holds the digest of every piece that follows it,
+/// so nothing is hashed twice.
 pub(crate) fn encode(record: &Record) -> Result<(Vec<u8>, [u8; 32]), Error> {
     let (record, pieces) = record.written();
     let header = postcard::to_stdvec(&record).map_err(|_| damaged("a record can't be written"))?;
