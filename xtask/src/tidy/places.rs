@@ -27,7 +27,7 @@ const HOSTS: &[&str] = &[
 /// No path of a machine, in any file.
 pub(super) fn no_machine_paths(tree: &Tree) -> Vec<Finding> {
     let judge = |word: &str, before: &str| {
-        // `repo/work/x` is an ordinary path; only a path from the root is a machine's.
+        // A folder of that name further down is an ordinary path; only one from the root is a machine's.
         let at_root = !before
             .chars()
             .next_back()

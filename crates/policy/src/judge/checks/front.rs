@@ -6,7 +6,7 @@ use tagout_vocab::{Class, Code, Effect, Gate, Place, Role, State, Target};
 use crate::judge::case::Case;
 use crate::judge::facts::Standing;
 use crate::judge::finding::{Finding, No, pass, skip};
-use crate::targets::{Conflict, check_input};
+use crate::targets::{Conflict, Violation, check_input};
 
 /// Broken or untrusted books leave the built-in readers and nothing else (invariant 3).
 pub(in crate::judge) fn law(case: &Case<'_>) -> Finding {
@@ -75,10 +75,7 @@ pub(in crate::judge) fn schema(case: &Case<'_>) -> Finding {
         Ok(()) if case.tool().is_none() => skip("no schema is known"),
         Ok(()) => pass("the arguments are as declared"),
         Err(violations) => {
-            let listed: Vec<String> = violations
-                .iter()
-                .map(|v| format!("{}: {}", v.path, v.message))
-                .collect();
+            let listed: Vec<String> = violations.iter().map(shown).collect();
             let reason = format!("the arguments are not as declared: {}", listed.join("; "));
             No::new(Gate::Schema, Code::SchemaInvalid, reason)
                 .remedy("send the call again with arguments that fit the tool's schema")
@@ -86,6 +83,14 @@ pub(in crate::judge) fn schema(case: &Case<'_>) -> Finding {
                 .deny()
         }
     }
+}
+
+fn shown(violation: &Violation) -> String {
+    let Violation { path, message } = violation;
+    if path.is_empty() {
+        return message.clone();
+    }
+    format!("{path}: {message}")
 }
 
 /// Invariant 8: authority can't be changed by a governed call, whatever the intent owns.
