@@ -27,7 +27,8 @@ const HOSTS: &[&str] = &[
 /// No path of a machine, in any file.
 pub(super) fn no_machine_paths(tree: &Tree) -> Vec<Finding> {
     let judge = |word: &str, before: &str| {
-        // A folder of that name further down is an ordinary path; only one from the root is a machine's.
+        // A folder of that name further down is an ordinary path; only one from the root is a
+        // machine's.
         let at_root = !before
             .chars()
             .next_back()
