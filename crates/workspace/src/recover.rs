@@ -54,7 +54,11 @@ impl Workspace {
         let done = segment.done()?;
         let mut recovery = Recovery::default();
         let settled = is_settled(self, segment.length(), &done);
-        let open = |one: &Done| !one.confirmed && !self.state.alive(&one.owner);
+        if settled && done.iter().all(|one| one.confirmed) {
+            return Ok(recovery);
+        }
+        let living = self.state.living()?;
+        let open = |one: &Done| !one.confirmed && !living.contains(&one.owner);
         if settled && !done.iter().any(open) {
             return Ok(recovery);
         }
@@ -65,7 +69,7 @@ impl Workspace {
         let (frames, _) = segment.heads()?;
         for frame in frames {
             let confirmed = segment_done(&done, &frame).is_some_and(|one| one.confirmed);
-            let alive = self.state.alive(&owner_name(&frame.record.execution));
+            let alive = living.contains(&owner_name(&frame.record.execution));
             // After a power loss the ledger may have lost what it had been told.
             if (!confirmed || rebooted) && !alive {
                 let aborted = frame.aborted;

@@ -180,7 +180,7 @@ impl Workspace {
                 kept.extend(needed.flat_map(|frame| frame.record.stored()));
             }
         }
-        if !self.state.any_alive()? {
+        if self.state.living()?.is_empty() {
             pruned.bytes += self.state.images.keep_only(&kept)?;
         }
         pruned.kept_bytes = total;

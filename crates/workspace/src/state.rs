@@ -1,5 +1,8 @@
 //! The state folder: owner-only, on a local disk, of a format that this program knows.
 
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -48,25 +51,23 @@ pub(crate) struct Lock(
     Handle,
 );
 
-/// The mark of a living transaction: a locked file with its call's name.
+/// The mark of a living transaction: a locked file that holds its call's name.
+///
+/// The files are few and stay: making and removing one per transaction would cost more than the
+/// transaction, because a file system does not like to use a fresh inode number again.
 #[derive(Debug)]
 #[must_use = "the transaction counts as dead when this is dropped"]
-pub(crate) struct Owner {
-    folder: Handle,
-    name: String,
-    #[expect(
-        dead_code,
-        reason = "held for its file, whose closing releases the lock"
-    )]
-    file: Handle,
-}
+pub(crate) struct Owner(File);
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // Left behind it would only be an unlocked file, which says the same.
-        drop(sys::unlink(&self.folder, self.name.as_bytes()));
+        // Unlocked it means nobody anyway.
+        drop(self.0.set_len(0));
     }
 }
+
+/// Transactions that can live at once in one workspace.
+const OWNERS_MAX: u64 = 1024;
 
 impl State {
     /// Makes the folder and what belongs into it; what is there stays.
@@ -152,39 +153,55 @@ impl State {
 
     /// Marks a transaction as living.
     pub(crate) fn own(&self, execution: &CallId) -> Result<Owner, Error> {
-        let name = owner_name(execution);
         let doing = || at("write", "the owners of transactions");
-        loop {
-            let file = sys::open_or_create(&self.owners, name.as_bytes(), 0o600).map_err(doing())?;
-            if !sys::try_lock(&file).map_err(doing())? {
+        let name = owner_name(execution);
+        let mut patience = 20_u32;
+        let mut slot = 0;
+        while slot < OWNERS_MAX {
+            let place = format!("{slot:04}");
+            let handle = sys::open_or_create(&self.owners, place.as_bytes(), 0o600);
+            let handle = handle.map_err(doing())?;
+            let free = sys::try_lock(&handle).map_err(doing())?;
+            let mut file = handle.into_file();
+            if free {
+                file.set_len(0).map_err(doing())?;
+                file.write_all(name.as_bytes()).map_err(doing())?;
+                return Ok(Owner(file));
+            }
+            if holder(&mut file).map_err(doing())? != name {
+                slot += 1;
+            } else if patience > 0 {
+                // Someone may only be looking whether the last owner of this name still lives.
+                patience -= 1;
+                std::thread::sleep(Duration::from_micros(200));
+            } else {
                 let path = format!("the call `{execution}`");
                 return Err(Error::conflict(path, crate::error::Clash::HeldOpen));
             }
-            // The name may have been removed between opening and locking: then this lock guards
-            // nothing.
-            let held = sys::stat(&file).map_err(doing())?;
-            let named = sys::stat_at(&self.owners, name.as_bytes());
-            if named.is_ok_and(|named| named.ino == held.ino) {
-                let folder = self.owners.duplicate().map_err(doing())?;
-                return Ok(Owner { folder, name, file });
+        }
+        let (what, max) = ("transactions at once", 1024);
+        Err(Error::TooMany { what, max })
+    }
+
+    /// The owners whose processes still live.
+    pub(crate) fn living(&self) -> Result<BTreeSet<String>, Error> {
+        let doing = || at("read", "the owners of transactions");
+        let mut living = BTreeSet::new();
+        for name in sys::names(&self.owners).map_err(doing())? {
+            let handle = sys::open_read(&self.owners, &name).map_err(doing())?;
+            if !sys::try_lock(&handle).map_err(doing())? {
+                living.insert(holder(&mut handle.into_file()).map_err(doing())?);
             }
         }
+        Ok(living)
     }
+}
 
-    /// Whether the process that began a transaction still lives.
-    pub(crate) fn alive(&self, owner: &str) -> bool {
-        sys::open_read(&self.owners, owner.as_bytes())
-            .and_then(|file| sys::try_lock(&file))
-            .is_ok_and(|free| !free)
-    }
-
-    /// Whether any transaction lives at all.
-    pub(crate) fn any_alive(&self) -> Result<bool, Error> {
-        let names = sys::names(&self.owners).map_err(at("list", "the owners of transactions"))?;
-        Ok(names
-            .iter()
-            .any(|name| self.alive(&String::from_utf8_lossy(name))))
-    }
+fn holder(file: &mut File) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(256).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A file name for a call, whatever its id holds.
@@ -208,8 +225,10 @@ fn check_format(handle: &Handle, path: &Path) -> Result<(), Error> {
         Err(error) => return Err(Error::io("read", shown, error)),
     };
     let mut text = String::new();
-    let mut limited = std::io::Read::take(opened.into_file(), 4096);
-    std::io::Read::read_to_string(&mut limited, &mut text).map_err(at("read", shown.clone()))?;
+    let mut limited = opened.into_file().take(4096);
+    limited
+        .read_to_string(&mut text)
+        .map_err(at("read", shown.clone()))?;
     let number = |key: &str| -> Option<u32> {
         let (_, rest) = text.split_once(&format!("\"{key}\":"))?;
         let digits: String = rest
