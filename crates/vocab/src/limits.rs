@@ -319,3 +319,6 @@ pub const PATCH_LINES_MAX: usize = 1_000_000;
 
 /// A longer command line is not taken apart: it counts as one that could do anything.
 pub const COMMAND_ANALYSED_BYTES_MAX: usize = 32 * 1024;
+
+/// A longer value of a shell variable is not followed: it counts as one that is not known.
+pub const COMMAND_VALUE_BYTES_MAX: usize = 4 * 1024;

@@ -1,6 +1,6 @@
 //! What the command lines of a call would do, worked into its class and its effects (H4).
 
-use tagout_vocab::{Class, Effect};
+use tagout_vocab::{Class, Effect, Role};
 
 use super::books::Books;
 use super::facts::Facts;
@@ -66,6 +66,14 @@ pub(super) fn understand(
             continue;
         };
         commands.lines.push(command.clone());
+        if !is_shell(normalised) {
+            commands.doubt(command, "it is in a language that is not read here");
+            continue;
+        }
+        if let Some(other) = other_shell(normalised) {
+            commands.doubt(command, &format!("it is run by `{other}`"));
+            continue;
+        }
         let Some(cwd) = &cwd else {
             commands.doubt(command, "its working directory can't be told");
             continue;
@@ -77,6 +85,26 @@ pub(super) fn understand(
         commands.add(books, command, shell::analyse(command, &context));
     }
     commands
+}
+
+fn is_shell(normalised: &Normalised<'_>) -> bool {
+    normalised
+        .tool
+        .is_some_and(|tool| tool.role == Some(Role::Shell))
+}
+
+/// Shells whose language is understood here, by name or where systems keep them.
+const SHELLS: [&str; 3] = ["bash", "sh", "zsh"];
+
+/// The program that a call wants its line run by, where it is none of the known shells.
+fn other_shell<'c>(normalised: &'c Normalised<'_>) -> Option<&'c str> {
+    let named = normalised.arguments.get("shell")?;
+    let named = named.as_str().unwrap_or("what is no text");
+    let name = ["/bin/", "/usr/bin/", "/usr/local/bin/"]
+        .iter()
+        .find_map(|folder| named.strip_prefix(folder))
+        .unwrap_or(named);
+    (!SHELLS.contains(&name)).then_some(named)
 }
 
 impl Commands {

@@ -1,6 +1,6 @@
 //! Words after expansion, as far as it can be known before the line runs.
 
-use tagout_vocab::limits::COMMAND_BRACES_MAX;
+use tagout_vocab::limits::{COMMAND_BRACES_MAX, COMMAND_VALUE_BYTES_MAX};
 
 /// Stands for text that is not known but does not start with a dash or a blank.
 const PLACEHOLDER: char = '\u{1}';
@@ -298,6 +298,12 @@ impl Builder {
     }
 
     fn value(&mut self, value: &Value, single: bool) {
+        // Values that hold each other double in size with every step of a line.
+        let room = COMMAND_VALUE_BYTES_MAX.saturating_sub(self.arg.shown.len());
+        let value = match value {
+            Value::Known(text) | Value::Headed(text) if text.len() > room => &Value::Unknown,
+            known => known,
+        };
         match value {
             Value::Known(text) if single => return self.text(text),
             Value::Known(text) if !text.contains([' ', '\t', '\n', '*', '?', '[']) => {

@@ -420,3 +420,49 @@ fn verbs_for_people_are_refused() {
         assert_eq!(said(&in_action(&run(line))), "allow ALLOWED", "{line}");
     }
 }
+
+/// H4: lines that once were taken for readers, each found by an attack.
+#[test]
+fn attacks_on_the_reading_of_commands() {
+    let reasoning = session(State::Reasoning, None);
+    let now = |call: &tagout_vocab::Call| said(&judge(call, &reasoning, &books(""), &facts()));
+    let run = |line: &str| call("execute_command", json!({ "command": line }));
+    for line in [
+        "declare -i n; n='a[$(touch x)]'",
+        "declare -i n; read n <<< 'a[$(touch x)]'",
+        "typeset -i n; for n in 'a[$(touch x)]'; do :; done",
+        "git --git-dir=src/weather/x status",
+    ] {
+        assert_eq!(now(&run(line)), "deny STATE_VIOLATION", "{line}");
+    }
+    let doubled = format!("a=xx;{}ls $a", "a=$a$a;".repeat(60));
+    assert!(
+        judge(&run(&doubled), &reasoning, &books(""), &facts())
+            .effects
+            .len()
+            < 100
+    );
+    let power = client_call(
+        "claude-code",
+        "PowerShell",
+        json!({"command": "cat a\\; rm x"}),
+    );
+    assert_eq!(now(&power), "deny STATE_VIOLATION");
+    let other = json!({"cmd": "ls", "shell": "src/weather/evil"});
+    assert_eq!(
+        now(&client_call("codex", "exec_command", other)),
+        "deny STATE_VIOLATION"
+    );
+    let known = json!({"cmd": "ls", "shell": "/bin/bash"});
+    assert_eq!(
+        now(&client_call("codex", "exec_command", known)),
+        "allow ALLOWED"
+    );
+    let suffix = "cd src/weather; sed -i'../../.git/hooks/*' s/a/b/ pre-commit";
+    let judgement = in_action(&run(suffix));
+    let named = judgement
+        .effects
+        .iter()
+        .any(|effect| effect.described().starts_with("runs"));
+    assert!(named, "what the suffix writes is not known: {judgement:#?}");
+}

@@ -51,7 +51,6 @@ impl Walker<'_> {
     /// `declare`, `local`, `export` and the like.
     fn declare(&mut self, args: &[Arg], export: bool, state: &mut State, findings: &mut Findings) {
         let mut export = export;
-        let mut whole = false;
         let mut shows = false;
         let mut folds = false;
         for arg in args {
@@ -61,7 +60,11 @@ impl Walker<'_> {
                 .filter(|text| text.starts_with(['-', '+']));
             if let Some(letters) = option {
                 export |= letters.starts_with('-') && letters.contains('x');
-                whole |= letters.contains('i');
+                if letters.contains('i') {
+                    // Whatever is assigned to such a variable later is evaluated, subscripts
+                    // included.
+                    findings.unknown("an integer variable evaluates what it is given");
+                }
                 folds |= letters.contains(['l', 'u', 'c']);
                 shows |= letters.contains(['p', 'f', 'F']);
                 let known = |c: char| "-+aAgIlurxipfFt".contains(c);
@@ -91,7 +94,6 @@ impl Walker<'_> {
             let declaration = Declaration {
                 name,
                 export,
-                whole,
                 folds,
             };
             self.declared(arg, declaration, state, findings);
@@ -115,9 +117,6 @@ impl Walker<'_> {
             Some(None) if !declaration.folds => state.get(&name),
             Some(_) | None => Value::Unknown,
         };
-        if declaration.whole && !value.is_number() && arg.head.contains('=') {
-            findings.unknown("arithmetic over text that is not certain to be a number");
-        }
         if declaration.export {
             self.check_environment(&name, &value, findings);
             state.exported.insert(name.clone());
@@ -132,8 +131,6 @@ struct Declaration {
     name: String,
     /// For every later program.
     export: bool,
-    /// As a whole number, so that its value is evaluated.
-    whole: bool,
     /// In another case, so that its value changes.
     folds: bool,
 }
