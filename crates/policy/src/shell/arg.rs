@@ -300,9 +300,14 @@ impl Builder {
     fn value(&mut self, value: &Value, single: bool) {
         // Values that hold each other double in size with every step of a line.
         let room = COMMAND_VALUE_BYTES_MAX.saturating_sub(self.arg.shown.len());
-        let value = match value {
-            Value::Known(text) | Value::Headed(text) if text.len() > room => &Value::Unknown,
-            known => known,
+        let length = match value {
+            Value::Known(text) | Value::Headed(text) => text.len(),
+            Value::Number | Value::Numbers | Value::Word | Value::Unknown => 1,
+        };
+        let value = if length > room {
+            &Value::Unknown
+        } else {
+            value
         };
         match value {
             Value::Known(text) if single => return self.text(text),
