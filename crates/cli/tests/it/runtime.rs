@@ -21,10 +21,10 @@ fn tool(folder: &Folder, name: &str, input: &str) -> Ran {
 
 fn code(ran: &Ran) -> String {
     let answer = &ran.json_lines()[0];
-    match &answer["error"] {
-        Value::Null => answer["outcome"].as_str().unwrap().to_owned(),
-        error => error["code"].as_str().unwrap().to_owned(),
-    }
+    let found = answer["error"]["code"]
+        .as_str()
+        .or(answer["outcome"].as_str());
+    found.unwrap().to_owned()
 }
 
 const WRITE: &str = r#"{"path": "src/a.rs", "content": "one\n", "intent_id": "INT-001",
