@@ -323,7 +323,12 @@ fn collect_paths(arguments: &[Argument], prefix: &str, paths: &mut Vec<PathParam
         let key = format!("{prefix}{}", argument.key);
         if let Some(access) = argument.access {
             let key = key.clone();
-            paths.push(PathParam { key, access });
+            let optional = !argument.required;
+            paths.push(PathParam {
+                key,
+                access,
+                optional,
+            });
         }
         let in_list = argument.types.contains(&Type::List);
         let step = if in_list { "[]." } else { "." };

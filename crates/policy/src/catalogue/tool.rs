@@ -40,6 +40,8 @@ pub struct PathParam {
     pub key: String,
     /// What is done with it.
     pub access: Access,
+    /// Whether a list's object, or an object, may leave it out.
+    pub optional: bool,
 }
 
 /// How the targets of a call are read from its arguments.

@@ -63,8 +63,10 @@ pub fn working_directory(call: &Normalised<'_>, cwd: &str) -> Option<String> {
         }
         let found = keys::texts(&call.arguments, &param.key);
         match found.texts.as_slice() {
-            [] if !found.odd => {}
-            [one] if !found.odd && one.len() <= PATH_BYTES_MAX => folder = joined(&folder, one),
+            [] if !found.odd && !found.lacking => {}
+            [one] if !found.odd && !found.lacking && one.len() <= PATH_BYTES_MAX => {
+                folder = joined(&folder, one)
+            }
             _ => return None,
         }
     }
@@ -149,7 +151,8 @@ impl<'r> List<'r> {
             let found = keys::texts(&call.arguments, &param.key);
             any |= found.present;
             let root = param.key.split(['.', '[']).next().unwrap_or_default();
-            let lacking = !found.present && tool.required.iter().any(|key| key == root);
+            let needed = tool.required.iter().any(|key| key == root);
+            let lacking = (!found.present && needed) || (found.lacking && !param.optional);
             let blank = found.texts.iter().any(|text| text.is_empty());
             if found.odd || lacking || blank {
                 self.unknown(format!("`{}` is not a path", param.key));
@@ -306,7 +309,7 @@ impl<'r> List<'r> {
 
     fn addresses(&mut self, call: &Normalised<'_>, key: &str) {
         let found = keys::texts(&call.arguments, key);
-        if found.odd || !found.present {
+        if found.odd || found.lacking || !found.present {
             self.unknown(format!("`{key}` is not an address"));
         }
         for text in found.texts.iter().take(TARGETS_MAX + 1) {

@@ -9,6 +9,8 @@ pub(super) struct Found<'a> {
     pub(super) texts: Vec<&'a str>,
     /// Whether anything there is not the text or list of texts that it should be.
     pub(super) odd: bool,
+    /// Whether an object on the way lacks the next step.
+    pub(super) lacking: bool,
     /// Whether the key is there at all.
     pub(super) present: bool,
 }
@@ -68,6 +70,6 @@ fn step<'a>(value: &'a Value, rest: &[&str], found: &mut Found<'a>) {
     let (name, in_list) = list_step(first);
     match value.get(name) {
         Some(value) => walk(value, in_list, rest, found),
-        None => found.odd = true,
+        None => found.lacking = true,
     }
 }

@@ -65,6 +65,29 @@ fn short(effect: &Effect) -> String {
     }
 }
 
+/// A3 a change among several that names a file of its own changes that file.
+#[test]
+fn a_change_among_several_may_name_its_own_file() {
+    let edits = json!([
+        {"old_string": "a", "new_string": "b"},
+        {"file_path": ".orchestration/hook_policy.yaml", "old_string": "a", "new_string": "b"},
+    ]);
+    let call = client_call(
+        "claude-code",
+        "MultiEdit",
+        &json!({"file_path": "src/a.rs", "edits": edits}),
+    );
+    assert_eq!(
+        shown(&call),
+        ["write src/a.rs", "write .orchestration/hook_policy.yaml"]
+    );
+    let unknown = json!({"file_path": "src/a.rs", "edits": [{"somewhere": "else"}]});
+    let call = client_call("claude-code", "MultiEdit", &unknown);
+    CATALOGUE.with(|catalogue| {
+        assert!(check_input(&normalise(&call, catalogue)).is_err());
+    });
+}
+
 /// A3 every path counts: texts, lists, lists of objects; a wrong type is unknown.
 #[test]
 fn every_path_counts() {
