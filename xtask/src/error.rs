@@ -39,6 +39,14 @@ pub(crate) enum XtaskError {
         /// The parser's reason.
         source: serde_json::Error,
     },
+    /// A file of the project's own data does not have the expected form.
+    #[error("{file}: {source}")]
+    Data {
+        /// Which.
+        file: String,
+        /// The parser's reason.
+        source: serde_json::Error,
+    },
     /// A tool is missing and could not be installed.
     #[error("`{tool}` is missing and could not be installed; needed by: {needed_by}")]
     Missing {

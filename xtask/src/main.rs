@@ -9,6 +9,7 @@
 use std::process::ExitCode;
 
 mod bench;
+mod clients;
 mod docs;
 mod error;
 mod process;

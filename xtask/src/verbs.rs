@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::error::XtaskError;
 use crate::suites::Depth;
-use crate::{bench, docs, process, requirements, suites, tidy, wrap};
+use crate::{bench, clients, docs, process, requirements, suites, tidy, wrap};
 
 const HELP: &str = "\
 The project's own chores
@@ -18,6 +18,7 @@ Usage: cargo xtask <CHORE>
   docs [PAGE...]           run the commands in README.md and docs/
   requirements             write the proofs into docs/reference/requirements.md
   bench [NAME...] [--json] [--rounds N]   measure against the budgets
+  play CLIENT MODE SCRIPT  a real client, offline, against a model that plays the script
   help                     this text
 ";
 
@@ -34,6 +35,7 @@ pub(crate) fn run(words: &[String]) -> Result<ExitCode, XtaskError> {
         ["docs", pages @ ..] => docs::run(pages),
         ["requirements"] => requirements::write(&process::root()),
         ["bench", options @ ..] => bench::run(options),
+        ["play", client, mode, script] => clients::play(client, mode, Path::new(script)),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)

@@ -1,0 +1,78 @@
+//! Real clients, run offline against a model that plays a script.
+
+mod run;
+mod stub;
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::error::XtaskError;
+use run::Places;
+use stub::{Script, Stub};
+
+/// No scripted run takes longer, on a loaded machine too.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Plays one script with one client in a throw-away workspace, and shows what came of it.
+pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, XtaskError> {
+    let clients = run::all()?;
+    let client = clients.get(name).ok_or_else(|| unknown(name))?;
+    let mode = client.modes.get(mode).ok_or_else(|| unknown(mode))?;
+    let text = std::fs::read_to_string(script).map_err(XtaskError::file("read", script))?;
+    let script: Script = serde_json::from_str(&text).map_err(|source| XtaskError::Data {
+        file: script.display().to_string(),
+        source,
+    })?;
+    let program = client.install(name)?;
+    let folder = tempfile::tempdir().map_err(temporary())?;
+    let (home, workspace) = (folder.path().join("home"), folder.path().join("work"));
+    for made in [&home, &workspace] {
+        std::fs::create_dir_all(made).map_err(XtaskError::file("create", made))?;
+    }
+    let stub = Stub::start(script).map_err(temporary())?;
+    let places = Places {
+        base: stub.base(),
+        home,
+        workspace,
+        prompt: "Do what is to be done.".to_owned(),
+    };
+    let mut command = client.command(&program, mode, &places)?;
+    let ended = bounded(&mut command)?;
+    println!("{ended}");
+    for body in stub.heard() {
+        println!("heard {}", body.to_string().len());
+    }
+    for entry in std::fs::read_dir(&places.workspace).map_err(temporary())? {
+        println!("{}", entry.map_err(temporary())?.path().display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn temporary() -> impl FnOnce(std::io::Error) -> XtaskError {
+    XtaskError::file("use", Path::new("a temporary folder"))
+}
+
+fn unknown(name: &str) -> XtaskError {
+    XtaskError::Usage {
+        message: format!("`{name}` is not in xtask/data/clients.json"),
+    }
+}
+
+/// Runs a command to its end, or to the end of patience.
+fn bounded(command: &mut Command) -> Result<String, XtaskError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let failed = |source| XtaskError::Spawn { program, source };
+    let mut child = command.stdin(Stdio::null()).spawn().map_err(failed)?;
+    let began = Instant::now();
+    loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Ok(status.to_string());
+        }
+        if began.elapsed() > PATIENCE {
+            drop(child.kill());
+            return Ok("ran out of patience".to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,191 @@
+//! A model on loopback that plays a script: one turn of tool calls after another, then it is done.
+//!
+//! Which turn it is, is read from the conversation that the client sends along, so the stub keeps
+//! no state and a client may ask twice.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod http;
+mod responses;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What the model does: turns of tool calls, for the main agent and for subagents.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Script {
+    /// The main agent's turns.
+    pub(crate) main: Vec<Vec<Scripted>>,
+    /// The turns of an agent whose prompt holds [`SUBAGENT_MARK`].
+    #[serde(default)]
+    pub(crate) sub: Vec<Vec<Scripted>>,
+}
+
+/// One scripted tool call.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Scripted {
+    pub(crate) name: String,
+    pub(crate) input: Value,
+}
+
+/// A prompt that holds this is a subagent's.
+pub(crate) const SUBAGENT_MARK: &str = "SUBAGENT-TASK";
+
+/// The turn of a conversation.
+struct Turn<'s> {
+    number: usize,
+    calls: &'s [Scripted],
+}
+
+impl Script {
+    /// What comes after `number` turns with tool calls. A request without tools is a side
+    /// question, such as one for a title, and gets words.
+    fn turn(&self, number: usize, prompt: &str, has_tools: bool) -> Turn<'_> {
+        let sub = prompt.contains(SUBAGENT_MARK) && !self.sub.is_empty();
+        let turns = if sub { &self.sub } else { &self.main };
+        let calls = turns
+            .get(number)
+            .filter(|_| has_tools)
+            .map_or(&[][..], Vec::as_slice);
+        Turn { number, calls }
+    }
+}
+
+impl Turn<'_> {
+    fn id(&self, index: usize) -> String {
+        format!("call_stub_{}_{index}", self.number)
+    }
+
+    fn words(&self) -> String {
+        if self.calls.is_empty() {
+            "The work is done.".to_owned()
+        } else {
+            format!("Step {}.", self.number)
+        }
+    }
+}
+
+/// A running stub. It ends with the process.
+#[derive(Debug)]
+pub(crate) struct Stub {
+    address: SocketAddr,
+    bodies: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Stub {
+    /// Listens on a free port of loopback.
+    pub(crate) fn start(script: Script) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let address = listener.local_addr()?;
+        let bodies = Arc::new(Mutex::new(Vec::new()));
+        let (script, heard) = (Arc::new(script), Arc::clone(&bodies));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (script, heard) = (Arc::clone(&script), Arc::clone(&heard));
+                thread::spawn(move || {
+                    if let Err(error) = serve(stream, &script, &heard) {
+                        eprintln!("stub model: {error}");
+                    }
+                });
+            }
+        });
+        Ok(Self { address, bodies })
+    }
+
+    /// Where it listens, as a base address without a path.
+    pub(crate) fn base(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Everything that clients told it, in order: the tools' results stand in there.
+    pub(crate) fn heard(&self) -> Vec<Value> {
+        self.bodies
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+fn serve(mut stream: TcpStream, script: &Script, heard: &Mutex<Vec<Value>>) -> io::Result<()> {
+    let Some(asked) = http::read(&stream)? else {
+        return Ok(());
+    };
+    if asked.method != "POST" {
+        let model = json!({"id": "stub", "object": "model", "created": 0, "owned_by": "stub"});
+        let models = json!({"object": "list", "data": [model], "models": []});
+        return http::object(&mut stream, &models);
+    }
+    heard
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(asked.body.clone());
+    let reply = reply(script, &asked);
+    match reply {
+        Reply::Object(value) => http::object(&mut stream, &value),
+        Reply::Events(events) => http::events(&mut stream, &events),
+    }
+}
+
+enum Reply {
+    Object(Value),
+    Events(Vec<http::Event>),
+}
+
+fn reply(script: &Script, asked: &http::Asked) -> Reply {
+    let path = asked.path.as_str();
+    let body = &asked.body;
+    if path.ends_with("/count_tokens") || path.ends_with(":countTokens") {
+        return Reply::Object(json!({"input_tokens": 10, "totalTokens": 10}));
+    }
+    if path.ends_with("/messages") {
+        return anthropic::reply(script, body);
+    }
+    if path.ends_with("/responses") {
+        return responses::reply(script, body);
+    }
+    if path.ends_with("/chat/completions") {
+        return chat::reply(script, body);
+    }
+    if path.contains("enerateContent") {
+        return gemini::reply(script, body, path.contains("stream"));
+    }
+    Reply::Object(json!({}))
+}
+
+/// Whether a request offers tools.
+fn has_tools(body: &Value) -> bool {
+    list(body, "tools").next().is_some()
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    value
+        .get(key)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+fn streams(body: &Value) -> bool {
+    body.get("stream").and_then(Value::as_bool) == Some(true)
+}
+
+fn is(value: &Value, key: &str, text: &str) -> bool {
+    value.get(key).and_then(Value::as_str) == Some(text)
+}
+
+/// The text of all messages for which a test holds.
+fn said<'v>(messages: impl Iterator<Item = &'v Value>, by: impl Fn(&Value) -> bool) -> String {
+    messages
+        .filter(|message| by(message))
+        .map(Value::to_string)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
