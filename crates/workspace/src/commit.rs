@@ -152,7 +152,7 @@ pub(crate) fn commit(
     let commits = done.len() + 1;
     let due = commits >= workspace.options.checkpoint_commits || end > CHECKPOINT_BYTES_MAX;
     Ok(Committed {
-        changes: changes(&frame.record),
+        changes: changes(&frame.record.units),
         undoable_until: now.plus_millis(workspace.options.undo_horizon_ms),
         kept,
         checkpoint_due: due,
@@ -368,10 +368,10 @@ fn folders(workspace: &Workspace, units: &[Unit]) -> Result<Vec<(RelPath, sys::F
     Ok(found)
 }
 
-/// What a record did, path by path.
-pub(crate) fn changes(record: &Record) -> Vec<Change> {
+/// What units do, path by path.
+pub(crate) fn changes(units: &[Unit]) -> Vec<Change> {
     let mut found = Vec::new();
-    for unit in &record.units {
+    for unit in units {
         let mut subs: Vec<&RelPath> = unit
             .before
             .iter()

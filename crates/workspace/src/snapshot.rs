@@ -94,7 +94,7 @@ impl Workspace {
             }
         }
         record.units = changed;
-        let mut found = changes(&record);
+        let mut found = changes(&record.units);
         // A folder is listed with everything beneath it; what stayed as it was is no change.
         found.retain(|change| change.before != change.after || change.before.is_none());
         Ok(found)

@@ -9,12 +9,12 @@ use tagout_vocab::limits::{
 };
 use tagout_vocab::{CallId, Digest, Timestamp};
 
-use crate::commit::Committed;
+use crate::commit::{Change, Committed};
 use crate::error::{Clash, Error};
 use crate::look::{self, Keep};
 use crate::make::Blobs;
 use crate::node::{Item, Meta, Node, Place};
-use crate::plan::Nodes;
+use crate::plan::{self, Nodes};
 use crate::relpath::RelPath;
 use crate::state::Owner;
 use crate::sys::{self, FileTime};
@@ -60,6 +60,16 @@ impl<'a> Transaction<'a> {
     /// and [`Workspace::recover`] hands it back when the process dies in between.
     pub fn commit(self, now: Timestamp, closing: &[u8]) -> Result<Committed, Error> {
         crate::commit::commit(self, now, closing)
+    }
+
+    /// What a commit would report now, before anything is durable or applied.
+    ///
+    /// Someone else's work in the meantime is not in it: that ends the commit as a conflict.
+    pub fn staged(&self) -> Result<Vec<Change>, Error> {
+        Ok(crate::commit::changes(&plan::units(
+            &self.before,
+            &self.wants,
+        )))
     }
 
     /// Notes what stands on the disk under a path, once.
