@@ -1,8 +1,8 @@
 //! How a run ends: told to the ledger, to the session and to the caller.
 
-use tagout_ledger::{Appended, NewEvent, PathChange, Sealing};
+use tagout_ledger::{Appended, NewEvent, Sealing};
 use tagout_vocab::{Code, Refusal, Timestamp};
-use tagout_workspace::{Committed, RelPath};
+use tagout_workspace::RelPath;
 
 use crate::admit::unavailable;
 use crate::engine::Inner;
@@ -11,7 +11,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::{Cause, Executing, Execution};
 use crate::permit::Ticket;
 use crate::receipt::{Outcome, Promise, Receipt};
-use crate::record::Closing;
+use crate::record::{self, Closing};
 use crate::requests;
 use crate::run::Ran;
 
@@ -98,16 +98,6 @@ fn spend(inner: &Inner, ticket: &Ticket, (from, to): (Timestamp, Timestamp)) {
     }
 }
 
-fn changes_of(committed: Option<&Committed>) -> Vec<PathChange> {
-    let changes = committed.map(|committed| committed.changes.as_slice());
-    let change = |one: &tagout_workspace::Change| PathChange {
-        path: one.path.to_string(),
-        before: one.before,
-        after: one.after,
-    };
-    changes.unwrap_or_default().iter().map(change).collect()
-}
-
 /// COMPLETED, with what the tool asked for, in one durable step.
 pub(crate) fn completed(
     inner: &Inner,
@@ -123,7 +113,9 @@ pub(crate) fn completed(
         ended,
     };
     let id = execution.id().clone();
-    let changes = changes_of(ran.committed.as_ref());
+    let changes = ran.committed.as_ref();
+    let changes = changes.map(|committed| record::path_changes(&committed.changes));
+    let changes = changes.unwrap_or_default();
     let until = ran
         .committed
         .as_ref()

@@ -11,6 +11,7 @@ use tagout_workspace::Workspace;
 use crate::admit::{self, Admitted, Considered, Way};
 use crate::clockwork::Clockwork;
 use crate::close;
+use crate::enforced;
 use crate::error::GateError;
 use crate::permit::Permit;
 use crate::receipt::{Admission, Outcome, Promise, Receipt, Report};
@@ -156,6 +157,7 @@ impl Engine {
                 return close::aborted(inner, (execution, &ticket), close::not_registered());
             }
         };
+        let limits = enforced::in_process(entry.tool.declaration().resource_limits);
         let started = inner.clockwork.now();
         let ran = run::run(Job {
             inner: Arc::clone(inner),
@@ -173,6 +175,7 @@ impl Engine {
         running.ended(&ticket.execution);
         drop(claim);
         receipt.warnings.extend(warnings);
+        receipt.limits = limits;
         receipt
     }
 

@@ -8,6 +8,7 @@ mod admit;
 mod clockwork;
 mod close;
 mod context;
+mod enforced;
 mod engine;
 mod error;
 mod facts;
@@ -33,6 +34,7 @@ pub mod tool;
 mod trust;
 
 pub use clockwork::Clockwork;
+pub use enforced::Enforced;
 pub use engine::Engine;
 pub use error::GateError;
 pub use failure::FailureKind;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tagout_ledger::{Commitment, Kind, NewEvent, PathChange, Stamp, Texts, ToolRef};
 use tagout_vocab::{SessionId, Timestamp};
+use tagout_workspace::Change;
 
 use crate::clockwork::Clockwork;
 use crate::failure::Failure;
@@ -121,6 +122,16 @@ impl Closing<'_> {
         undone.data = Some(json!({ "notUndone": failure.more.left }));
         vec![began, ended, undone]
     }
+}
+
+/// Changes as they stand in the ledger.
+pub(crate) fn path_changes(changes: &[Change]) -> Vec<PathChange> {
+    let change = |one: &Change| PathChange {
+        path: one.path.to_string(),
+        before: one.before,
+        after: one.after,
+    };
+    changes.iter().map(change).collect()
 }
 
 /// A cause as it stands in the ledger.

@@ -9,17 +9,17 @@ use std::sync::{Arc, Once, mpsc};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tagout_ledger::PathChange;
-use tagout_vocab::limits::TOOL_RUN_MS_MAX;
 use tagout_vocab::{Class, Code, Digest, Session, Timestamp, WorkspacePath};
-use tagout_workspace::{Committed, RelPath, Transaction};
+use tagout_workspace::{Change, Committed, RelPath, Transaction};
 
 use crate::context::{Context, Left, Surroundings};
+use crate::enforced;
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::{Cause, Executing, Execution};
+use crate::observed;
 use crate::permit::Ticket;
-use crate::record::Closing;
+use crate::record::{self, Closing};
 use crate::recover::Sealed;
 use crate::registry::Entry;
 use crate::requests;
@@ -78,8 +78,7 @@ pub(crate) fn watch_panics() {
 /// never be committed any more.
 pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
     let limits = job.entry.tool.declaration().resource_limits;
-    let limit = limits.max_execution_time_ms.unwrap_or(TOOL_RUN_MS_MAX);
-    let limit = limit.min(TOOL_RUN_MS_MAX);
+    let limit = enforced::time_ms(limits);
     let stage = Arc::new(AtomicU8::new(RUNNING));
     let (sender, receiver) = mpsc::sync_channel(1);
     let theirs = Arc::clone(&stage);
@@ -128,7 +127,9 @@ fn timed_out(limit: u64) -> Failure {
 fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
     let workspace = &job.inner.workspace;
     let of = |error: tagout_workspace::Error| Failure::of_workspace(&error);
-    let transaction = workspace.begin(&job.ticket.execution).map_err(of)?;
+    let limits = job.entry.tool.declaration().resource_limits;
+    let mut transaction = workspace.begin(&job.ticket.execution).map_err(of)?;
+    transaction.bound(enforced::memory_bytes(limits));
     let before = digests(job, job.ticket.reads.iter());
     let around = Surroundings {
         session: &job.session,
@@ -141,6 +142,8 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
     };
     let mut context = Context::new(around, workspace, transaction);
     let output = guarded(job, &mut context)?;
+    let staged = context.transaction().staged_bytes();
+    enforced::returned(limits, staged, output.to_string().len() as u64)?;
     let violations = job.entry.output_violations(&output);
     if !violations.is_empty() {
         let message = format!(
@@ -213,45 +216,39 @@ fn digests<'p>(
         .collect()
 }
 
-/// What the transaction will make of the declared paths, for the journal's record.
-fn declared_changes(
+/// L6: no staged file is larger than the tool declares.
+fn within_file_size(
     job: &Job,
-    transaction: &mut Transaction<'_>,
-) -> Result<Vec<PathChange>, Failure> {
+    transaction: &Transaction<'_>,
+    changes: &[Change],
+) -> Result<(), Failure> {
     let limits = job.entry.tool.declaration().resource_limits;
-    let mut changes = Vec::new();
-    for (path, before) in digests(job, job.ticket.mutated.iter()) {
-        let after = match transaction.read(&RelPath::from(&path)) {
-            Ok(bytes) => {
-                let size = bytes.len() as u64;
-                if let Some(max) = limits.max_file_size_bytes.filter(|max| size > *max) {
-                    let path = path.to_string();
-                    return Err(Failure::of_tool(&ToolError::TooLarge { path, size, max }));
-                }
-                Some(Digest::of(&bytes))
-            }
-            Err(_) => None,
-        };
-        if before != after {
-            let path = path.to_string();
-            changes.push(PathChange {
-                path,
-                before,
-                after,
-            });
+    let Some(max) = limits.max_file_size_bytes else {
+        return Ok(());
+    };
+    for change in changes.iter().filter(|change| change.after.is_some()) {
+        let size = transaction.size(&change.path);
+        let size = size.map_err(|error| Failure::of_workspace(&error))?;
+        if let Some(size) = size.filter(|size| *size > max) {
+            let path = change.path.to_string();
+            return Err(Failure::of_tool(&ToolError::TooLarge { path, size, max }));
         }
     }
-    Ok(changes)
+    Ok(())
 }
 
-/// Commits what a destructive call staged. What a SAFE call staged is never applied.
+/// Judges what a destructive call staged, and commits it. What a SAFE call staged is never applied.
 fn commit(job: &Job, left: Left<'_>, output: &Value) -> Result<Option<Committed>, Failure> {
-    let mut transaction = left.transaction;
+    let transaction = left.transaction;
     if job.ticket.class == Class::Safe {
         transaction.rollback();
         return Ok(None);
     }
-    let changes = declared_changes(job, &mut transaction)?;
+    let staged = transaction.staged();
+    let staged = staged.map_err(|error| Failure::of_workspace(&error))?;
+    observed::permitted(&job.inner, job.ticket.intent.as_ref(), &staged)?;
+    within_file_size(job, &transaction, &staged)?;
+    let changes = record::path_changes(&staged);
     let now = job.inner.clockwork.now();
     let closing = Closing {
         clockwork: &job.inner.clockwork,
@@ -270,6 +267,7 @@ fn commit(job: &Job, left: Left<'_>, output: &Value) -> Result<Option<Committed>
         Failure::new(kind, Cause::ExecutionError, code, error.to_string())
     })?;
     let committed = transaction.commit(now, &bytes);
-    let committed = committed.map_err(|error| Failure::of_workspace(&error))?;
-    crate::observed::judge_again(job, committed).map(Some)
+    committed
+        .map(Some)
+        .map_err(|error| Failure::of_workspace(&error))
 }

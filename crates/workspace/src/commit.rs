@@ -100,6 +100,7 @@ pub(crate) fn commit(
         owner,
         before,
         wants,
+        ..
     } = transaction;
     let _lock = workspace.state.lock()?;
     let journal = &workspace.state.journal;
