@@ -74,6 +74,8 @@ pub(crate) fn aborted(
         refusal: Some(Box::new(failure.refusal(ticket.intent.as_ref()))),
         failure: Some(failure.kind),
         left: failure.more.left,
+        output: failure.more.output,
+        parked: failure.more.parked,
         ..Receipt::of(Outcome::RolledBack, Promise::Run)
     };
     match inner.ledger.append(&events) {
@@ -124,6 +126,8 @@ pub(crate) fn completed(
     if let Some(last) = events.last_mut() {
         last.undoable_until = until;
     }
+    let told = ran.told.as_ref();
+    record::tell_of_command(&mut events, told.map(|(told, usage)| (told, *usage)));
     let mut receipt = Receipt {
         execution: Some(id),
         changes,

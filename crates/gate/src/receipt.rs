@@ -77,6 +77,8 @@ pub struct Receipt {
     pub promise: Promise,
     /// S1: the limits that it ran under, and what enforced each.
     pub limits: Vec<Enforced>,
+    /// Under which id the changes of a command are kept that were not applied.
+    pub parked: Option<String>,
     /// What should be looked at: deprecations, seals that failed.
     pub warnings: Vec<String>,
     /// The stored request, where a person has to agree.
@@ -99,6 +101,7 @@ impl Receipt {
             undoable_until: None,
             promise,
             limits: Vec::new(),
+            parked: None,
             warnings: Vec::new(),
             approval: None,
             retries: 0,

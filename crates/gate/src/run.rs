@@ -9,10 +9,13 @@ use std::sync::{Arc, Once, mpsc};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tagout_vocab::{Class, Code, Digest, Session, Timestamp, WorkspacePath};
+use tagout_ledger::Usage;
+use tagout_vocab::limits::{COMMAND_SETTLE_MS_MAX, COMMAND_TIME_MS_MAX};
+use tagout_vocab::{Class, Code, Digest, Role, Session, Timestamp, WorkspacePath};
 use tagout_workspace::{Change, Committed, RelPath, Transaction};
 
-use crate::context::{Context, Left, Surroundings};
+use crate::command::{self, Attached, Layer, Room};
+use crate::context::{self, Context, Surroundings};
 use crate::enforced;
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
@@ -34,6 +37,7 @@ pub(crate) struct Job {
     pub(crate) cwd: String,
     pub(crate) session: Session,
     pub(crate) started: Timestamp,
+    pub(crate) attached: Attached,
 }
 
 /// What a run came to, before it is told to the ledger.
@@ -44,6 +48,8 @@ pub(crate) struct Ran {
     pub(crate) seen: Vec<(WorkspacePath, Option<Digest>)>,
     pub(crate) requests: Vec<(String, Request)>,
     pub(crate) committed: Option<Committed>,
+    /// What the closing event says about a command, and what it used.
+    pub(crate) told: Option<(Value, Usage)>,
 }
 
 /// Whose turn it is. Once one side has left `RUNNING`, the other side knows.
@@ -78,7 +84,11 @@ pub(crate) fn watch_panics() {
 /// never be committed any more.
 pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
     let limits = job.entry.tool.declaration().resource_limits;
-    let limit = enforced::time_ms(limits);
+    let limit = match job.ticket.role {
+        // The sandbox ends a command in time; this only guards against the sandbox.
+        Some(Role::Shell) => COMMAND_TIME_MS_MAX + COMMAND_SETTLE_MS_MAX,
+        Some(_) | None => enforced::time_ms(limits),
+    };
     let stage = Arc::new(AtomicU8::new(RUNNING));
     let (sender, receiver) = mpsc::sync_channel(1);
     let theirs = Arc::clone(&stage);
@@ -139,6 +149,7 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         store: &job.inner.site.store,
         clockwork: &job.inner.clockwork,
         now: job.started,
+        room: room(job),
     };
     let mut context = Context::new(around, workspace, transaction);
     let output = guarded(job, &mut context)?;
@@ -168,13 +179,64 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         .map(|path| (path.clone(), known(path).and_then(|(_, digest)| *digest)))
         .collect();
     let requests = left.requests.clone();
-    let committed = commit(job, left, &output)?;
+    let (transaction, ran) = (left.transaction, left.ran);
+    let committed = settled(job, (transaction, ran.as_ref()), &output)?;
     Ok(Ran {
         output,
         seen,
         requests,
         committed,
+        told: ran.map(|ran| (ran.told, ran.usage)),
     })
+}
+
+/// What commands are run with.
+fn room(job: &Job) -> Option<Room<'_>> {
+    Some(Room {
+        inner: &job.inner,
+        yard: job.inner.commands.as_ref()?,
+        ticket: &job.ticket,
+        attached: &job.attached,
+        limits: job.entry.tool.declaration().resource_limits,
+        cwd: &job.cwd,
+    })
+}
+
+/// Commits. What a command wrote and can't be applied is parked; what is done with is removed.
+fn settled(
+    job: &Job,
+    (transaction, ran): (Transaction<'_>, Option<&context::Ran>),
+    output: &Value,
+) -> Result<Option<Committed>, Failure> {
+    let refused = ran.and_then(|ran| ran.refused.as_ref());
+    let committed = match refused {
+        Some(refused) => {
+            transaction.rollback();
+            Err(refused.failure())
+        }
+        None => commit(job, transaction, (output, ran)),
+    };
+    let Some(ran) = ran else {
+        return committed;
+    };
+    let keep = refused.is_none_or(|refused| refused.is_parked());
+    match (committed, &ran.layer) {
+        (Ok(committed), layer) => {
+            layer.iter().for_each(Layer::discard);
+            Ok(committed)
+        }
+        (Err(mut failure), layer) => {
+            failure.more.told = Some(ran.told.clone());
+            failure.more.output = Some(output.clone());
+            Err(match layer {
+                Some(layer) if keep => command::park(&job.inner, &job.ticket, layer, failure),
+                Some(_) | None => {
+                    layer.iter().for_each(Layer::discard);
+                    failure
+                }
+            })
+        }
+    }
 }
 
 /// L5: the tool's result, its error, or its panic; nothing unwinds further.
@@ -238,15 +300,19 @@ fn within_file_size(
 }
 
 /// Judges what a destructive call staged, and commits it. What a SAFE call staged is never applied.
-fn commit(job: &Job, left: Left<'_>, output: &Value) -> Result<Option<Committed>, Failure> {
-    let transaction = left.transaction;
+fn commit(
+    job: &Job,
+    transaction: Transaction<'_>,
+    (output, ran): (&Value, Option<&context::Ran>),
+) -> Result<Option<Committed>, Failure> {
     if job.ticket.class == Class::Safe {
         transaction.rollback();
         return Ok(None);
     }
     let staged = transaction.staged();
     let staged = staged.map_err(|error| Failure::of_workspace(&error))?;
-    observed::permitted(&job.inner, job.ticket.intent.as_ref(), &staged)?;
+    let judged = command::not_of_git(&staged, ran.is_some());
+    observed::permitted(&job.inner, job.ticket.intent.as_ref(), &judged)?;
     within_file_size(job, &transaction, &staged)?;
     let changes = record::path_changes(&staged);
     let now = job.inner.clockwork.now();
@@ -257,10 +323,12 @@ fn commit(job: &Job, left: Left<'_>, output: &Value) -> Result<Option<Committed>
         ended: now,
     };
     let execution = Execution::<Executing>::orphaned(job.ticket.execution.clone());
+    let mut events = closing.completed(execution, Some(output), changes);
+    record::tell_of_command(&mut events, ran.map(|ran| (&ran.told, ran.usage)));
     let sealed = Sealed {
         admitted: job.ticket.seq,
         ticket: job.ticket.clone(),
-        events: closing.completed(execution, Some(output), changes),
+        events,
     };
     let bytes = serde_json::to_vec(&sealed).map_err(|error| {
         let (kind, code) = (FailureKind::State, Code::Internal);

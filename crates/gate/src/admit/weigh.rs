@@ -41,7 +41,7 @@ impl Step<'_> {
         busy: Option<(WorkspacePath, String)>,
     ) -> Result<Judged, GateError> {
         let record = self.narrowed()?;
-        let mut gathered = facts::gather(self.inner, self.call, &record, self.now)?;
+        let mut gathered = facts::gather(self.inner, self.call, &record, (self.now, self.way))?;
         gathered.facts.approval = approval;
         gathered.facts.busy.extend(busy);
         let books = &self.inner.shelf.books;
