@@ -1,0 +1,43 @@
+//! Systems without walls that were proven to hold: every run is refused.
+
+use crate::ended::Ended;
+use crate::error::{Refused, SandboxError};
+use crate::plan::Plan;
+use crate::session::Detached;
+
+/// A run that is under way. There is none on this system.
+#[derive(Debug)]
+pub struct Running {
+    never: std::convert::Infallible,
+}
+
+impl Running {
+    /// Waits for the end of the command and of everything it started.
+    pub fn wait(self) -> Result<Ended, SandboxError> {
+        match self.never {}
+    }
+
+    /// Ends the command and everything it started; [`Running::wait`] then returns.
+    pub fn stop(&self) {
+        match self.never {}
+    }
+
+    /// Leaves a long-running command to its session.
+    pub fn detach(self) -> Result<Detached, SandboxError> {
+        match self.never {}
+    }
+}
+
+/// Must be the first thing in `main`: when this process was started as the helper, runs it and
+/// never returns. There is no helper on this system.
+pub fn serve_if_helper() {}
+
+/// Refuses.
+pub(crate) fn start(_plan: Plan) -> Result<Running, SandboxError> {
+    Err(Refused::new(
+        "a confined command",
+        "there is no sandbox for this system yet",
+        "use Linux, or a Linux container or virtual machine",
+    )
+    .into())
+}

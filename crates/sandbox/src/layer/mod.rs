@@ -1,0 +1,1 @@
+//! Overlay layers as files: what a command changed, read from its upper layer.

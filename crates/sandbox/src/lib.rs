@@ -1,0 +1,29 @@
+//! Confined processes: every command that Tagout runs, runs through here.
+//!
+//! A caller says what it wants ([`Wanted`]); [`plan`] compares that with what this machine was seen
+//! to enforce ([`Host`]) and names the lane and, for each wall and each limit, who holds it, or
+//! refuses with the remedy. [`Plan::start`] hands the plan to a small single-threaded helper process
+//! that builds the walls and runs the command inside. Nothing is ever retried outside of them.
+//! Policies, ledgers and clients are not known here.
+
+mod confine;
+mod ended;
+pub mod environment;
+mod error;
+mod host;
+pub mod layer;
+mod limits;
+mod output;
+mod plan;
+mod session;
+mod wanted;
+
+pub use confine::{Running, serve_if_helper};
+pub use ended::{Ended, Exit};
+pub use error::{Refused, SandboxError};
+pub use host::{Host, Line, Probed, State};
+pub use limits::{Limit, LimitHit, LimitHost, Limits};
+pub use output::{Captured, LiveSink, Output, Stream};
+pub use plan::{Enforcer, Plan, plan};
+pub use session::{Detached, stop_session};
+pub use wanted::{Cache, Input, Lane, Layers, Network, Wanted, Weaker};
