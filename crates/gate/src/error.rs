@@ -114,6 +114,12 @@ pub enum GateError {
         #[from]
         source: tagout_sandbox::layer::LayerError,
     },
+    /// The sandbox failed.
+    #[error("the sandbox can't be used: {source}")]
+    Sandbox {
+        /// Why.
+        source: Box<tagout_sandbox::SandboxError>,
+    },
     /// It was answered before.
     #[error("the {what} `{id}` was already answered")]
     Answered {
@@ -187,6 +193,7 @@ impl GateError {
             | Self::Unknown { .. }
             | Self::TooMany { .. }
             | Self::Layer { .. }
+            | Self::Sandbox { .. }
             | Self::Answered { .. }
             | Self::Expired { .. }
             | Self::Grant { .. }

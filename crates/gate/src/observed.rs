@@ -119,8 +119,13 @@ pub(crate) fn permitted(
     intent: Option<&IntentId>,
     changes: &[Change],
 ) -> Result<(), Failure> {
-    let found = beyond(inner, intent, changes);
-    let Some(first) = found.first() else {
+    refused(&beyond(inner, intent, changes))
+}
+
+/// The refusal that follows from what was found; authority is named before scope.
+pub(crate) fn refused(found: &[Beyond]) -> Result<(), Failure> {
+    let authority = found.iter().find(|one| one.code == Code::AuthorityFile);
+    let Some(first) = authority.or_else(|| found.first()) else {
         return Ok(());
     };
     let gate = if first.code == Code::AuthorityFile {

@@ -373,3 +373,6 @@ pub const LESSON_BYTES_MAX: usize = 2_000;
 
 /// The largest index of git that is read.
 pub const GIT_INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Sessions whose build folders and caches are kept; those quiet for longest go first.
+pub const SESSION_LAYERS_MAX: usize = 20;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tagout_policy::law;
 use tagout_policy::shell::{self, ShellContext};
+use tagout_sandbox::layer::{self, Private};
 use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Wanted, Weaker};
 use tagout_vocab::Class;
 use tagout_vocab::limits::{
@@ -27,17 +28,31 @@ const SHELLS: [(&str, &[&str]); 4] = [
     ("/bin/sh", &["-c"]),
 ];
 
+/// A cache of a tool with its layers.
+#[derive(Debug)]
+pub(crate) struct CacheLayers {
+    /// The real folder.
+    pub(crate) folder: PathBuf,
+    /// What stays with the session.
+    pub(crate) private: Private,
+    /// What this command writes.
+    pub(crate) upper: PathBuf,
+    work: PathBuf,
+}
+
 /// The folders of one run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Places {
     /// The layers of this execution.
     pub(crate) own: PathBuf,
     /// What stays with the session.
     pub(crate) session: PathBuf,
+    /// The session's private layer over the workspace.
+    pub(crate) private: Private,
     /// The file that takes the output.
     pub(crate) artifact: PathBuf,
-    /// The caches that get layers: the real folder and its name among the private ones.
-    pub(crate) caches: Vec<(PathBuf, String)>,
+    /// The caches that get layers.
+    pub(crate) caches: Vec<CacheLayers>,
 }
 
 impl Places {
@@ -46,26 +61,30 @@ impl Places {
         let folders = room.folders();
         let own = made(folders.execution(&room.ticket.execution))?;
         let session = made(folders.session(&room.ticket.session))?;
-        for folder in ["private", "tmp", "caches", "net"] {
-            made(session.join(folder))?;
-        }
-        for folder in ["upper", "work", "caches"] {
-            made(own.join(folder))?;
-        }
-        let artifacts = made(folders.artifacts())?;
-        let artifact = artifacts.join(room.ticket.execution.as_str());
+        made(session.join("tmp"))?;
+        made(session.join("net"))?;
+        let artifact = made(folders.artifacts())?.join(room.ticket.execution.as_str());
+        let private = Private::open(&session.join("private"))?;
+        layer::prepare(room.root(), &own.join("upper"), &own.join("work"))?;
         let mut caches = Vec::new();
         for (folder, name) in room.caches() {
             if folder.is_dir() {
-                made(session.join("caches").join(&name))?;
-                made(own.join("caches").join(format!("{name}.upper")))?;
-                made(own.join("caches").join(format!("{name}.work")))?;
-                caches.push((folder, name));
+                let private = session.join("caches").join(&name);
+                let upper = own.join(format!("cache-{name}"));
+                let work = own.join(format!("work-{name}"));
+                layer::prepare(&folder, &upper, &work)?;
+                caches.push(CacheLayers {
+                    folder,
+                    private: Private::open(&private)?,
+                    upper,
+                    work,
+                });
             }
         }
         Ok(Self {
             own,
             session,
+            private,
             artifact,
             caches,
         })
@@ -76,31 +95,17 @@ impl Places {
         self.own.join("upper")
     }
 
-    /// The session's private layer.
-    pub(crate) fn private(&self) -> PathBuf {
-        self.session.join("private")
-    }
-
-    /// The private layer of a cache and what this command wrote to it.
-    pub(crate) fn cache(&self, name: &str) -> (PathBuf, PathBuf) {
-        let upper = self.own.join("caches").join(format!("{name}.upper"));
-        (self.session.join("caches").join(name), upper)
-    }
-
     fn layers(&self) -> Layers {
-        let cache = |(path, name): &(PathBuf, String)| {
-            let (private, upper) = self.cache(name);
-            Cache {
-                path: path.clone(),
-                upper,
-                work: self.own.join("caches").join(format!("{name}.work")),
-                lower: vec![private],
-            }
+        let cache = |cache: &CacheLayers| Cache {
+            path: cache.folder.clone(),
+            upper: cache.upper.clone(),
+            work: cache.work.clone(),
+            lower: vec![cache.private.tree().to_owned()],
         };
         Layers {
             upper: self.upper(),
             work: self.own.join("work"),
-            lower: vec![self.private()],
+            lower: vec![self.private.tree().to_owned()],
             caches: self.caches.iter().map(cache).collect(),
             tmp: self.session.join("tmp"),
         }
@@ -131,7 +136,7 @@ impl Room<'_> {
             workspace: self.root().to_owned(),
             cwd,
             argv: argv(&command.line),
-            env: self.environment(places),
+            env: self.environment(),
             limits: self.bounds(command),
             network: self.network(command, places),
             layers: places.layers(),
@@ -212,7 +217,7 @@ impl Room<'_> {
         }
     }
 
-    fn environment(&self, places: &Places) -> Vec<(OsString, OsString)> {
+    fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut variables = self.yard.given.environment.clone();
         let mut set = |name: &str, value: OsString| {
             variables.retain(|(known, _)| known != name);
@@ -228,8 +233,7 @@ impl Room<'_> {
                 let Some(variable) = cache.variable.as_deref().filter(|_| !there) else {
                     continue;
                 };
-                let given = places.caches.iter().any(|(path, _)| path.ends_with(&cache.folder));
-                if !given && !self.names(variable) {
+                if !self.names(variable) {
                     let folder = Path::new("/tmp/.tagout-home").join(&cache.folder);
                     set(variable, folder.into());
                 }

@@ -4,9 +4,12 @@
 //! private part of that stays with the session, the rest is judged path by path and staged into the
 //! call's one transaction, or parked as a whole.
 
+mod apply;
+mod clean;
 mod confine;
 mod ended;
 mod folders;
+mod judged;
 mod host;
 mod long;
 mod park;
@@ -14,6 +17,8 @@ mod parked;
 mod private;
 mod run;
 mod settle;
+mod stage;
+mod stored;
 mod tracked;
 mod words;
 
@@ -28,10 +33,15 @@ use crate::error::GateError;
 
 pub use ended::{CommandEnded, Printed};
 pub use parked::{AppliedParked, Parked, ParkedPath};
+pub use stored::StoredOutput;
 
-pub(crate) use folders::Folders;
+pub(crate) use apply::SealedApply;
+pub(crate) use clean::clean;
+pub(crate) use judged::{judged, owns, read};
 pub(crate) use park::park;
-pub(crate) use run::{Layer, Room};
+pub(crate) use run::{Layer, Room, confinement};
+pub(crate) use settle::{Refused, not_of_git};
+pub(crate) use stored::stored;
 pub(crate) use words::Words;
 
 /// What an engine needs to run commands. One that was opened without runs none.

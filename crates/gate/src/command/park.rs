@@ -1,6 +1,6 @@
 //! Parking: what a command changed is kept when it can't be applied, never lost and never forced.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tagout_ledger::{Strength, redact};
 use tagout_vocab::limits::PARKED_PATHS_MAX;
 
@@ -30,14 +30,21 @@ pub(crate) fn park(inner: &Inner, ticket: &Ticket, layer: &Layer, mut failure: F
     match inner.site.store.keep_parked(&parked) {
         Ok(()) => {
             failure.remedy = format!("{}; {}", failure.remedy, parked::told(&id, failure.code));
-            failure.more.told = Some(json!({ "parked": id, "paths": parked.paths_total }));
+            let told = failure.more.told.get_or_insert_with(|| json!({}));
+            if let Value::Object(told) = told {
+                told.insert("parked".to_owned(), json!(id));
+                told.insert("paths".to_owned(), json!(parked.paths_total));
+            }
+            if let Some(Value::Object(output)) = &mut failure.more.output {
+                output.insert("parked".to_owned(), json!(id));
+            }
             failure.more.parked = Some(id);
         }
         Err(error) => {
             let lost = format!("what it changed could not be kept: {error}");
             failure.more.context = Some(lost.clone());
             failure.remedy = format!("{}; {lost}", failure.remedy);
-            drop(tagout_sandbox::layer::discard(&layer.own));
+            drop(tagout_sandbox::layer::remove(&layer.own));
         }
     }
     failure

@@ -151,8 +151,8 @@ impl Engine {
         by: &str,
     ) -> NewEvent {
         let now = self.inner.clockwork.now();
-        let kind = Kind::parse("parked").unwrap_or(Kind::Session);
-        let mut event = record::other((&self.inner.clockwork, now), kind, Some(&parked.session), data);
+        let (clock, session) = ((&self.inner.clockwork, now), Some(&parked.session));
+        let mut event = record::other(clock, Kind::Recovery, session, data);
         event.user_id = Some(by.to_owned());
         event.intent.clone_from(&parked.intent);
         event
@@ -161,7 +161,7 @@ impl Engine {
     /// The layer is of no use any more. One that stays is removed by the next cleaning.
     pub(super) fn discard(&self, parked: &Parked) {
         let folders = Folders::of(&self.inner.site.state);
-        drop(tagout_sandbox::layer::discard(&folders.execution(&parked.execution)));
+        drop(tagout_sandbox::layer::remove(&folders.execution(&parked.execution)));
     }
 }
 

@@ -8,16 +8,16 @@ use tagout_sandbox::Limit;
 use tagout_sandbox::layer::{self, ChangeSet};
 use tagout_vocab::limits::LESSON_BYTES_MAX;
 use tagout_vocab::{Class, Code};
-use tagout_workspace::{Change, ChangeKind, Transaction};
+use tagout_workspace::{Change, Transaction};
 
 use super::parked::ParkedPath;
+use super::private::Private;
 use super::run::{Layer, Over, Room};
 use super::{Command, CommandEnded};
 use crate::context::Ran;
 use crate::error::GateError;
 use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::Cause;
-use crate::observed;
 use crate::tool::Lesson;
 
 /// Why what a command wrote must not be applied.
@@ -79,20 +79,21 @@ pub(crate) struct Settled {
 impl Layer {
     /// Removes it. One that can't be removed now is removed by the next cleaning.
     pub(crate) fn discard(&self) {
-        drop(layer::discard(&self.own));
+        drop(layer::remove(&self.own));
     }
+}
+
+/// Whether a path is git's own folder or lies in it.
+pub(crate) fn is_of_git(path: &[u8]) -> bool {
+    path == b".git" || path.starts_with(b".git/")
 }
 
 /// Git's own files are not owned by intents. For a command they have rules of their own, which the
 /// staging holds; what git runs or obeys is authority all the same.
 pub(crate) fn not_of_git(changes: &[Change], command: bool) -> Vec<Change> {
-    let of_git = |change: &Change| {
-        let path = change.path.as_bytes();
-        command && (path.starts_with(b".git/") || path == b".git")
-    };
     changes
         .iter()
-        .filter(|change| !of_git(change))
+        .filter(|change| !(command && is_of_git(change.path.as_bytes())))
         .cloned()
         .collect()
 }
@@ -120,7 +121,7 @@ impl Room<'_> {
                 refused = kept.err();
             }
         } else {
-            drop(layer::discard(&over.places.own));
+            drop(layer::remove(&over.places.own));
         }
         ended.given_up = refused.as_ref().is_some_and(|refused| !refused.parked);
         Settled {
@@ -194,6 +195,44 @@ impl Room<'_> {
         }
         beyond.map_err(Refused::kept)?;
         self.stage(over, &set, transaction).map_err(Refused::kept)
+    }
+
+    /// Moves what is private into the session's layers.
+    fn split(&self, over: &Over) -> Result<(), GateError> {
+        let places = &over.places;
+        let private = self.private();
+        let is_private = |path: &[u8], folder: bool| self.is_private(&private, path, folder);
+        places.private.split(&places.upper(), self.root(), &is_private)?;
+        for cache in &places.caches {
+            cache.private.split(&cache.upper, &cache.folder, &|_, _| true)?;
+        }
+        Ok(())
+    }
+
+    /// What a command changed, private paths left out.
+    fn read(&self, over: &Over) -> Result<ChangeSet, GateError> {
+        let private = self.private();
+        let is_private = |path: &[u8], folder: bool| self.is_private(&private, path, folder);
+        Ok(super::read(self.inner, &over.places.upper(), &is_private)?)
+    }
+
+    pub(crate) fn private(&self) -> Private<'_> {
+        Private::of(self.root(), &self.yard.words.build_folders)
+    }
+
+    pub(crate) fn is_private(&self, private: &Private<'_>, path: &[u8], folder: bool) -> bool {
+        let intent = self.ticket.intent.as_ref();
+        private.holds(path, folder, || super::owns(self.inner, intent, path))
+    }
+
+    fn stage(
+        &self,
+        over: &Over,
+        set: &ChangeSet,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<(), Failure> {
+        let staged = super::stage::stage(transaction, &over.places.upper(), set);
+        staged.map_err(|error| Failure::of_workspace(&error))
     }
 
     /// Every path of a set with what stands against it.

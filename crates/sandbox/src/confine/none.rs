@@ -22,8 +22,26 @@ impl Running {
         match self.never {}
     }
 
+    /// A handle that ends the run from another thread.
+    pub fn stopper(&self) -> Stopper {
+        match self.never {}
+    }
+
     /// Leaves a long-running command to its session.
     pub fn detach(self) -> Result<Detached, SandboxError> {
+        match self.never {}
+    }
+}
+
+/// Ends a run from another thread. There is none on this system.
+#[derive(Clone, Debug)]
+pub struct Stopper {
+    never: std::convert::Infallible,
+}
+
+impl Stopper {
+    /// Ends the command and everything it started.
+    pub fn stop(&self) {
         match self.never {}
     }
 }
