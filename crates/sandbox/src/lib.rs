@@ -10,6 +10,8 @@ mod confine;
 mod ended;
 pub mod environment;
 mod error;
+mod hidden;
+mod hint;
 mod host;
 pub mod layer;
 mod limits;
@@ -18,7 +20,7 @@ mod plan;
 mod session;
 mod wanted;
 
-pub use confine::{Running, serve_if_helper};
+pub use confine::{Running, Stopper, serve_if_helper, use_helper};
 pub use ended::{Ended, Exit};
 pub use error::{Refused, SandboxError};
 pub use host::{Host, Line, Probed, State};

@@ -322,3 +322,10 @@ pub const COMMAND_ANALYSED_BYTES_MAX: usize = 32 * 1024;
 
 /// A longer value of a shell variable is not followed: it counts as one that is not known.
 pub const COMMAND_VALUE_BYTES_MAX: usize = 4 * 1024;
+
+/// What is handed to the sandbox's helper for one command: arguments, environment, paths. Linux
+/// gives a program at most a quarter of its stack for the first two.
+pub const SANDBOX_SPEC_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// One message from inside a sandbox to the process that started it.
+pub const SANDBOX_REPORT_BYTES_MAX: usize = 16 * 1024;
