@@ -322,3 +322,12 @@ pub const COMMAND_ANALYSED_BYTES_MAX: usize = 32 * 1024;
 
 /// A longer value of a shell variable is not followed: it counts as one that is not known.
 pub const COMMAND_VALUE_BYTES_MAX: usize = 4 * 1024;
+
+/// Milliseconds that a mark in time waits for the file system's clock to move.
+pub const MARK_WAIT_MS_MAX: u64 = 200;
+
+/// Paths that one command may change.
+pub const CHANGE_SET_PATHS_MAX: usize = 100_000;
+
+/// Bytes of changed files that one command may leave.
+pub const CHANGE_SET_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
