@@ -21,3 +21,22 @@ fn is_allowed(name: &OsStr, allow: &[&str]) -> bool {
         None => name == *pattern,
     })
 }
+
+/// Names that make programs load code or follow someone else's settings.
+const NEVER: &[&str] = &[
+    "LD_*",
+    "DYLD_*",
+    "BASH_ENV",
+    "ENV",
+    "BASH_FUNC_*",
+    "PROMPT_COMMAND",
+    "PS4",
+];
+
+/// The same without what makes programs load code: the floor under every allowlist.
+pub(crate) fn safe(env: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+    env.iter()
+        .filter(|(name, _)| !is_allowed(name, NEVER))
+        .cloned()
+        .collect()
+}

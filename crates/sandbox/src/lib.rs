@@ -10,18 +10,24 @@ mod confine;
 mod ended;
 pub mod environment;
 mod error;
+mod hidden;
+mod hint;
 mod host;
 pub mod layer;
+#[cfg(target_os = "linux")]
+mod lease;
 mod limits;
 mod output;
 mod plan;
 mod session;
 mod wanted;
 
-pub use confine::{Running, serve_if_helper};
+pub use confine::{Running, Stopper, serve_if_helper, use_helper};
 pub use ended::{Ended, Exit};
 pub use error::{Refused, SandboxError};
 pub use host::{Host, Line, Probed, State};
+#[cfg(target_os = "linux")]
+pub use lease::lease;
 pub use limits::{Limit, LimitHit, LimitHost, Limits};
 pub use output::{Captured, LiveSink, Output, Stream};
 pub use plan::{Enforcer, Plan, plan};

@@ -331,3 +331,43 @@ pub const CHANGE_SET_PATHS_MAX: usize = 100_000;
 
 /// Bytes of changed files that one command may leave.
 pub const CHANGE_SET_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+
+/// What is handed to the sandbox's helper for one command: arguments, environment, paths. Linux
+/// gives a program at most a quarter of its stack for the first two.
+pub const SANDBOX_SPEC_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// One message from inside a sandbox to the process that started it.
+pub const SANDBOX_REPORT_BYTES_MAX: usize = 16 * 1024;
+
+/// Bytes of the beginning of a command's output that are kept in memory.
+pub const OUTPUT_HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of the end of a command's output that are kept in memory.
+pub const OUTPUT_TAIL_BYTES_MAX: usize = 64 * 1024;
+
+/// Memory of the group in which a probe sees whether memory is held.
+pub const PROBE_MEMORY_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How long a command may run by default.
+pub const RUN_WALL_MS_MAX: u64 = 10 * 60 * 1000;
+
+/// Processor time of a command's whole tree by default: two processors for as long as it may run.
+pub const RUN_CPU_MS_MAX: u64 = 20 * 60 * 1000;
+
+/// Memory of a command's whole tree by default: a linker of a large program needs this much.
+pub const RUN_MEMORY_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+
+/// Processes and threads of a command at one time by default: a build on many processors.
+pub const RUN_PROCESSES_MAX: u64 = 1_024;
+
+/// Length of one file that a command writes by default.
+pub const RUN_FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Bytes that a command writes in all by default: a build folder with its dependencies.
+pub const RUN_TOTAL_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
+
+/// Open descriptors of one process of a command by default: what most systems give.
+pub const RUN_DESCRIPTORS_MAX: u64 = 4_096;
+
+/// Bytes of output that a command may print by default.
+pub const RUN_OUTPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;

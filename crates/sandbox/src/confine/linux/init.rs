@@ -1,0 +1,179 @@
+//! The first process of a sandbox: builds the walls, starts the command, watches, reports.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior,
+    set_parent_process_death_signal, waitpid,
+};
+
+use super::command;
+use super::mounts;
+use super::seccomp::Filters;
+use super::sys;
+use super::tree;
+use super::wire::{At, Failed, Net, Report, Spec};
+use super::{channel, privileges};
+use crate::ended::Exit;
+use crate::limits::{Limit, LimitHit, Watcher};
+
+/// The descriptors of one run.
+#[derive(Debug)]
+pub(super) struct Handles {
+    /// Reports go out; its end means that the caller wants the run to end, or is gone.
+    pub(super) run: OwnedFd,
+    /// Standard input of the command.
+    pub(super) input: OwnedFd,
+    /// Its standard output.
+    pub(super) output: OwnedFd,
+    /// Its standard error.
+    pub(super) errors: OwnedFd,
+}
+
+/// Runs the sandbox of this spec and leaves.
+pub(super) fn run(spec: &Spec, handles: Handles, released: &OwnedFd, filters: &Filters) -> ! {
+    let Handles {
+        run,
+        input,
+        output,
+        errors,
+    } = handles;
+    let report = match go(spec, &run, [input, output, errors], released, filters) {
+        Ok(report) => report,
+        Err(failed) => Report::from(failed),
+    };
+    // A caller that is gone needs no report.
+    channel::send_report(&run, &report).ok();
+    sys::leave(0)
+}
+
+fn go(
+    spec: &Spec,
+    run: &OwnedFd,
+    standard: [OwnedFd; 3],
+    released: &OwnedFd,
+    filters: &Filters,
+) -> Result<Report, Failed> {
+    set_parent_process_death_signal(Some(Signal::KILL)).at("ending with the helper")?;
+    sys::reset_signals();
+    let children = sys::child_events().at("notices of ended processes")?;
+    wait_for_release(released)?;
+    let uppers = enter(spec)?;
+    let watcher = Watcher::new(&spec.limits, uppers);
+    let first = match command::start(spec, standard, filters)? {
+        Ok(first) => first,
+        Err(errno) => return Ok(Report::NoProgram { errno }),
+    };
+    channel::send_report(run, &Report::Started).ok();
+    Ok(watch(spec, [run, &children], first, watcher))
+}
+
+/// Waits until the helper has mapped the ids and joined the groups.
+fn wait_for_release(released: &OwnedFd) -> Result<(), Failed> {
+    let mut word = [0_u8; 1];
+    match rustix::io::retry_on_intr(|| rustix::io::read(released, &mut word)) {
+        Ok(1) => Ok(()),
+        // The helper reports what went wrong, or is gone.
+        Ok(_) | Err(_) => sys::leave(1),
+    }
+}
+
+/// Builds what surrounds the command, then gives up every right that was needed for it.
+fn enter(spec: &Spec) -> Result<Vec<OwnedFd>, Failed> {
+    let uppers = if spec.namespaces {
+        if spec.net == Net::Own {
+            sys::loopback_up().at("the loopback device")?;
+        }
+        mounts::build(spec)?
+    } else {
+        tree::adopt_orphans().at("adopting orphaned processes")?;
+        rustix::process::chdir(spec.cwd.path()).at("the working folder")?;
+        Vec::new()
+    };
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .at("closing the first process's memory")?;
+    privileges::drop_all()?;
+    Ok(uppers)
+}
+
+/// Watches until the command ends, a limit is hit or the caller is gone; then ends everything.
+fn watch(spec: &Spec, [run, children]: [&OwnedFd; 2], first: Pid, mut watcher: Watcher) -> Report {
+    let begun = Instant::now();
+    let deadline = spec.limits.limits.wall.map(|wall| begun + wall);
+    let mut exit = None;
+    let mut hit = None;
+    let mut stopped = false;
+    while exit.is_none() && hit.is_none() && !stopped {
+        let mut waits = [
+            PollFd::new(run, PollFlags::IN),
+            PollFd::new(children, PollFlags::IN),
+        ];
+        let timeout = pause(deadline, watcher.interval());
+        if poll(&mut waits, timeout.as_ref()).is_err() {
+            continue;
+        }
+        let [caller, _] = waits;
+        stopped = !caller.revents().is_empty();
+        drain(children);
+        exit = reap(first, WaitOptions::NOHANG);
+        if exit.is_none() && !stopped {
+            hit = watcher.look().or_else(|| late(deadline));
+        }
+    }
+    tree::end_all();
+    let rest = reap(first, WaitOptions::empty());
+    Report::Ended {
+        exit: exit.or(rest).unwrap_or(Exit::Signal(libc::SIGKILL)),
+        hit,
+        stopped,
+        cpu_us: u64::try_from(sys::children_cpu().as_micros()).unwrap_or(u64::MAX),
+        peak_memory: watcher.peak_memory(),
+    }
+}
+
+/// Empties the notices of ended processes; who ended is asked for afterwards.
+fn drain(children: &OwnedFd) {
+    let mut notice = [0_u8; 1024];
+    while rustix::io::read(children, &mut notice).is_ok_and(|length| length > 0) {}
+}
+
+/// Takes notice of every process that has ended; says how the command itself did, if it did.
+fn reap(first: Pid, options: WaitOptions) -> Option<Exit> {
+    let mut exit = None;
+    loop {
+        match waitpid(None, options) {
+            Ok(Some((pid, status))) if pid == first => exit = Some(how(status)),
+            Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+            Ok(None) | Err(_) => return exit,
+        }
+    }
+}
+
+fn how(status: WaitStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Signal(libc::SIGKILL),
+    }
+}
+
+/// The time until the next look or the deadline, whichever comes first.
+fn pause(deadline: Option<Instant>, interval: Option<Duration>) -> Option<Timespec> {
+    let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+    let pause = match (left, interval) {
+        (Some(left), Some(interval)) => left.min(interval),
+        (left, interval) => left.or(interval)?,
+    };
+    Timespec::try_from(pause).ok()
+}
+
+fn late(deadline: Option<Instant>) -> Option<LimitHit> {
+    let end = deadline?;
+    (Instant::now() >= end).then(|| LimitHit {
+        limit: Limit::Wall,
+        by: "timer of the sandbox's first process".to_owned(),
+        detail: "the command took longer than its wall time".to_owned(),
+    })
+}
