@@ -142,7 +142,9 @@ impl Seen<'_> {
                 place: Place::Memory(bytes),
                 ..
             } => Some(bytes.to_vec()),
-            Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
+            Node::File { .. } | Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => {
+                None
+            }
         });
         let now = self.file_clock()?;
         let identity = found
@@ -219,7 +221,9 @@ impl Seen<'_> {
                 place: Place::Memory(bytes),
                 ..
             } => Some(bytes.to_vec()),
-            Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
+            Node::File { .. } | Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => {
+                None
+            }
         });
         let difference = note
             .content

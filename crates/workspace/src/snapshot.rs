@@ -53,6 +53,7 @@ impl Workspace {
             units,
             folders,
             closing,
+            links: Vec::new(),
         };
         record.spill(&self.state.images)?;
         let (bytes, _) = frame::encode(&record)?;

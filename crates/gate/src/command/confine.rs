@@ -10,8 +10,8 @@ use tagout_sandbox::layer::{self, Private};
 use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Wanted, Weaker};
 use tagout_vocab::Class;
 use tagout_vocab::limits::{
-    COMMAND_DESCRIPTORS_MAX, COMMAND_OUTPUT_BYTES_MAX, COMMAND_PROCESSES_MAX,
-    COMMAND_TIME_MS_DEFAULT, COMMAND_TIME_MS_MAX, COMMAND_TOTAL_BYTES_MAX,
+    RUN_DESCRIPTORS_MAX, RUN_OUTPUT_BYTES_MAX, RUN_PROCESSES_MAX,
+    RUN_WALL_MS_MAX, COMMAND_TIME_MS_MAX, RUN_TOTAL_BYTES_MAX,
 };
 
 use super::Command;
@@ -179,17 +179,17 @@ impl Room<'_> {
     fn bounds(&self, command: &Command) -> Limits {
         let longest = self.limits.max_execution_time_ms;
         let longest = longest.unwrap_or(COMMAND_TIME_MS_MAX).min(COMMAND_TIME_MS_MAX);
-        let wall = command.timeout_ms.unwrap_or(COMMAND_TIME_MS_DEFAULT);
+        let wall = command.timeout_ms.unwrap_or(RUN_WALL_MS_MAX);
         let wall = (!command.long_running).then(|| Duration::from_millis(wall.min(longest)));
         Limits {
             wall,
             cpu: None,
             memory_bytes: self.limits.max_memory_bytes,
-            processes: Some(COMMAND_PROCESSES_MAX),
+            processes: Some(RUN_PROCESSES_MAX),
             file_bytes: self.limits.max_file_size_bytes,
-            total_bytes: Some(COMMAND_TOTAL_BYTES_MAX),
-            descriptors: Some(COMMAND_DESCRIPTORS_MAX),
-            output_bytes: Some(COMMAND_OUTPUT_BYTES_MAX),
+            total_bytes: Some(RUN_TOTAL_BYTES_MAX),
+            descriptors: Some(RUN_DESCRIPTORS_MAX),
+            output_bytes: Some(RUN_OUTPUT_BYTES_MAX),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tagout_sandbox::layer::{self, ChangeSet, Entry, Extent, IsPrivate, Kind, LayerError, Reading, Was};
-use tagout_vocab::limits::{COMMAND_TOTAL_BYTES_MAX, TRANSACTION_PATHS_MAX};
+use tagout_vocab::limits::{RUN_TOTAL_BYTES_MAX, TRANSACTION_PATHS_MAX};
 use tagout_vocab::{Code, Digest, IntentId};
 use tagout_workspace::{Change, ChangeKind, RelPath};
 
@@ -26,7 +26,7 @@ pub(crate) fn read(
             workspace: inner.workspace.root(),
             is_private,
             entries_max: TRANSACTION_PATHS_MAX,
-            bytes_max: COMMAND_TOTAL_BYTES_MAX,
+            bytes_max: RUN_TOTAL_BYTES_MAX,
         },
     )
 }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use tagout_gate::policy::catalogue::Catalogue;
 use tagout_gate::{Context, Tool, ToolError};
 use tagout_vocab::limits::{
-    COMMAND_FILE_BYTES_MAX, COMMAND_MEMORY_BYTES_MAX, COMMAND_TIME_MS_MAX, TOOL_FILE_BYTES_MAX, TOOL_MEMORY_BYTES_MAX, TOOL_SEARCH_TIME_MS_MAX, TOOL_TIME_MS_MAX,
+    RUN_FILE_BYTES_MAX, RUN_MEMORY_BYTES_MAX, COMMAND_TIME_MS_MAX, TOOL_FILE_BYTES_MAX, TOOL_MEMORY_BYTES_MAX, TOOL_SEARCH_TIME_MS_MAX, TOOL_TIME_MS_MAX,
 };
 use tagout_vocab::{Declaration, ResourceLimits, Role};
 use thiserror::Error;
@@ -345,7 +345,7 @@ pub fn native(catalogue: &Catalogue) -> Result<Vec<Box<dyn Tool>>, NativeError> 
 /// the sandbox holds it.
 fn limits(spec: &Spec, role: Option<Role>) -> ResourceLimits {
     let (memory, file) = match role {
-        Some(Role::Shell) => (COMMAND_MEMORY_BYTES_MAX, COMMAND_FILE_BYTES_MAX),
+        Some(Role::Shell) => (RUN_MEMORY_BYTES_MAX, RUN_FILE_BYTES_MAX),
         Some(_) | None => (TOOL_MEMORY_BYTES_MAX, TOOL_FILE_BYTES_MAX),
     };
     ResourceLimits {
