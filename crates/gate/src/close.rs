@@ -8,6 +8,7 @@ use crate::admit::unavailable;
 use crate::engine::Inner;
 use crate::error::GateError;
 use crate::failure::{Failure, FailureKind};
+use crate::history;
 use crate::lifecycle::{Cause, Executing, Execution};
 use crate::permit::Ticket;
 use crate::receipt::{Outcome, Promise, Receipt};
@@ -142,6 +143,7 @@ pub(crate) fn completed(
         Err(error) => return untold(inner, ticket, receipt, (&error, &ran)),
     }
     after(inner, ticket, &ran, &mut receipt);
+    history::note(inner, ticket, &receipt);
     receipt.output = Some(ran.output);
     if let Some(committed) = ran.committed {
         let due = committed.checkpoint_due;

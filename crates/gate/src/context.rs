@@ -6,11 +6,12 @@ use serde_json::Value;
 use tagout_ledger::Usage;
 use tagout_policy::judge::Books;
 use tagout_vocab::path::Roots;
-use tagout_vocab::{Place, Session, Timestamp, WorkspacePath};
+use tagout_vocab::{IntentId, Place, Session, Timestamp, WorkspacePath};
 use tagout_workspace::{Follow, Transaction, Workspace};
 
 use crate::clockwork::Clockwork;
 use crate::command::{Command, CommandEnded, Layer, Refused, Room, confinement, StoredOutput};
+use crate::history::{self, History};
 use crate::store::Store;
 use crate::tool::{Request, ToolError};
 
@@ -128,6 +129,11 @@ impl<'a, 't> Context<'a, 't> {
     /// What the call was judged by.
     pub const fn books(&self) -> &Books {
         self.around.books
+    }
+
+    /// What is known of an intent's past.
+    pub fn history(&self, intent: &IntentId) -> History {
+        history::of(self.around.store, intent)
     }
 
     /// When the run began.

@@ -100,15 +100,23 @@ impl Engine {
             running: Mutex::new(None),
         };
         let recovered = recover::recover(&inner)?;
+        let tidy = inner.site.store.is_tidying_due(inner.clockwork.now());
         let inner = Arc::new(inner);
-        Ok((Self { inner }, recovered))
+        let engine = Self { inner };
+        if tidy {
+            // What could not be tidied now is tidied another time; nothing is judged by it.
+            drop(engine.tidy());
+        }
+        Ok((engine, recovered))
     }
 
     /// Judges a call that the agent's client will execute. The verdict is durable before it is
     /// known; without a ledger, everything is denied.
     pub fn admit(&self, call: &Call) -> Admission {
-        if let Some(known) = settle::seen_before(&self.inner, call) {
-            return Admission::Permit(Box::new(known));
+        match settle::seen_before(&self.inner, call) {
+            Ok(Some(known)) => return Admission::Permit(Box::new(known)),
+            Ok(None) => {}
+            Err(refusal) => return Admission::Deny(refusal),
         }
         match admit::consider(&self.inner, call, Way::Guard) {
             Considered::Permitted(admitted) => Admission::Permit(Box::new(admitted.permit)),
@@ -206,8 +214,8 @@ impl Engine {
         receipt
     }
 
-    /// Takes note of how a client's execution ended. It never rolls back: a person's edits may lie
-    /// between; what changed is recorded and can be undone.
+    /// Takes note of how a client's execution ended, once. It never rolls back: a person's edits may
+    /// lie between; what changed is recorded and can be undone.
     pub fn settle(&self, permit: Permit, report: &Report) -> Receipt {
         let (execution, ticket, claim) = permit.begin();
         // The paths are released by the call's name below; a lock of our own would be in the way.

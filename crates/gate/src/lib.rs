@@ -14,6 +14,7 @@ mod engine;
 mod error;
 mod facts;
 mod failure;
+mod history;
 pub mod lifecycle;
 mod observed;
 mod old_text;
@@ -31,6 +32,7 @@ mod run;
 mod settle;
 mod site;
 mod store;
+mod tidy;
 pub mod tool;
 mod trust;
 
@@ -43,6 +45,7 @@ pub use enforced::Enforced;
 pub use engine::Engine;
 pub use error::GateError;
 pub use failure::FailureKind;
+pub use history::History;
 pub use people::{GrantDraft, GrantStatus};
 pub use permit::Permit;
 pub use receipt::{Admission, Outcome, Promise, Receipt, Report, Reported};
@@ -52,6 +55,7 @@ pub use rehearsal::{Played, Rehearsal, RehearsalError};
 pub use site::{ID_FILE, Places, Site};
 pub use store::{Answer, ApprovalRequest, Proposal, ProposalState, Question, SessionRecord};
 pub use tool::{Context, Deprecation, Lesson, Request, Tool, ToolError};
+pub use tidy::Tidied;
 pub use trust::{Accepted, Shelf, Sources, Text};
 
 // What a tool sees through its context, under names that its author can write.

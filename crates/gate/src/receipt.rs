@@ -73,6 +73,8 @@ pub struct Receipt {
     pub seqs: Range<u64>,
     /// Until when it can be undone.
     pub undoable_until: Option<Timestamp>,
+    /// The client executed the call with other arguments than it was permitted for.
+    pub altered: bool,
     /// What is promised.
     pub promise: Promise,
     /// S1: the limits that it ran under, and what enforced each.
@@ -99,6 +101,7 @@ impl Receipt {
             left: Vec::new(),
             seqs: 0..0,
             undoable_until: None,
+            altered: false,
             promise,
             limits: Vec::new(),
             parked: None,
@@ -131,6 +134,6 @@ pub struct Report {
     pub ended: Reported,
     /// What it returned, as far as the client tells.
     pub output: Option<Value>,
-    /// The arguments that were really used, where the client tells.
+    /// The arguments that were really used, where the client tells, as it named them when it asked.
     pub arguments: Option<Map<String, Value>>,
 }

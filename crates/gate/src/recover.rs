@@ -35,7 +35,7 @@ pub struct Recovered {
 }
 
 /// Whether the ledger knows how an execution ended.
-fn has_ended(inner: &Inner, execution: &CallId, from: u64) -> Result<bool, GateError> {
+pub(crate) fn has_ended(inner: &Inner, execution: &CallId, from: u64) -> Result<bool, GateError> {
     let reader = Reader::open(inner.ledger.dir())?;
     for event in reader.events_from(from)? {
         let body = event?.body;

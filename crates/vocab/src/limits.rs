@@ -179,6 +179,28 @@ pub const APPROVAL_PENDING_MS_MAX: i64 = 24 * 60 * 60 * 1000;
 /// How long a person's yes waits for its call to come again.
 pub const APPROVAL_GRANTED_MS_MAX: i64 = 60 * 60 * 1000;
 
+/// How long a request that is used, refused or too old is remembered. A no that is forgotten makes
+/// the same call ask again.
+pub const APPROVAL_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// How long a permit waits for its client's report; then it is settled by what the files tell.
+pub const PERMIT_OPEN_MS_MAX: i64 = 24 * 60 * 60 * 1000;
+
+/// How long a session is remembered in which nothing happens, and an answered question.
+pub const SESSION_KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// How long a grant that ended is still listed.
+pub const GRANT_KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Bytes of the list of uses of grants; beyond it, what no rate limit asks for is dropped.
+pub const GRANT_USES_BYTES_MAX: u64 = 256 * 1024;
+
+/// How often the gate's own records are tidied.
+pub const TIDY_INTERVAL_MS: i64 = 60 * 60 * 1000;
+
+/// Records of one kind that one tidying looks at.
+pub const TIDY_RECORDS_MAX: usize = 5_000;
+
 /// How long a session holds an intent without making a call for it.
 pub const LEASE_MS_MAX: i64 = 8 * 60 * 60 * 1000;
 

@@ -9,7 +9,7 @@ use super::{Admitted, Considered, Judged, Step, Way};
 use crate::enforced;
 use crate::error::GateError;
 use crate::lifecycle::{Authorized, Execution};
-use crate::permit::{Permit, Ticket};
+use crate::permit::{Given, Permit, Ticket};
 use crate::record;
 use crate::requests::{self, Applied};
 use crate::store::{Answer, ApprovalRequest};
@@ -68,6 +68,7 @@ impl Step<'_> {
         ticket.seq = appended.seqs.start + place.unwrap_or_default() as u64;
         requests::finish(self.inner, applied)?;
         if self.way == Way::Guard {
+            ticket.given = Some(Given::new(self.call, self.inner.clockwork.random()));
             let paths: Vec<RelPath> = ticket.mutated.iter().map(RelPath::from).collect();
             self.inner
                 .workspace

@@ -42,6 +42,7 @@ impl Step<'_> {
             predicted: judged.predicted.clone(),
             selects: judged.selects.clone(),
             role: judged.role,
+            given: None,
         }
     }
 

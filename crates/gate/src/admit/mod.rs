@@ -145,6 +145,7 @@ impl<'a> Step<'a> {
         let moved = session::advance(&before.session, &Happening::Called);
         let mut record = before.clone();
         record.session = moved.session;
+        record.touched_at = Some(now);
         let mut events = Vec::new();
         for change in &moved.changes {
             events.push(requests::session_event(inner, id, change, now));
