@@ -1,10 +1,12 @@
 //! What can be typed. The help text is the doc comment of each field.
 
+mod commands;
 mod ledger;
 mod runtime;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+pub(crate) use commands::{DoctorArgs, ExecArgs, ParkedArgs, ParkedVerb};
 pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
 pub(crate) use runtime::{
     AnswerArgs, ApproveArgs, EpochArgs, EpochVerb, InitArgs, IntentNewArgs, IntentProposeArgs,
@@ -55,6 +57,7 @@ pub(crate) enum Verb {
     Demo(DemoArgs),
     Explain(ExplainArgs),
     Run(RunArgs),
+    Exec(ExecArgs),
     Intent(IntentArgs),
     Trust(TrustArgs),
     Pending(PendingArgs),
@@ -62,6 +65,8 @@ pub(crate) enum Verb {
     Reject(RejectArgs),
     Answer(AnswerArgs),
     Epoch(EpochArgs),
+    Parked(ParkedArgs),
+    Doctor(DoctorArgs),
     Lint(LintArgs),
     Log(LogArgs),
     Verify(VerifyArgs),
@@ -241,9 +246,32 @@ pub(crate) fn state_dir() -> Option<PathBuf> {
         .or_else(|| named("HOME").map(|home| home.join(".local").join("state").join("tagout")))
 }
 
-/// Whether this process was started by a governed call: `TAGOUT_GOVERNED` is set there.
+/// Whether this process was started by a governed call: `TAGOUT_GOVERNED` is set there, and the
+/// sandbox shows a file that no process in it can remove.
 pub(crate) fn is_governed() -> bool {
-    named("TAGOUT_GOVERNED").is_some()
+    named("TAGOUT_GOVERNED").is_some() || Path::new(tagout_sandbox::GOVERNED).exists()
+}
+
+/// The variables that a command may see, of those that this process has. The names are what
+/// everyday tools need to find themselves; nothing that holds a secret or loads code is among them.
+const PASSED: &[&str] = &[
+    "PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "NO_COLOR", "TZ",
+    "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "CARGO_TARGET_DIR", "GOPATH", "GOROOT",
+    "JAVA_HOME", "NVM_DIR", "NVM_BIN", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "PNPM_HOME",
+    "BUN_INSTALL", "DENO_DIR", "DOTNET_ROOT", "GEM_HOME", "SOURCE_DATE_EPOCH", "FORCE_COLOR",
+];
+
+/// What commands are run with.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one declared list of environment variables"
+)]
+pub(crate) fn commands(state_home: PathBuf) -> tagout_gate::Commands {
+    tagout_gate::Commands {
+        environment: tagout_sandbox::environment::rebuild(std::env::vars_os(), PASSED),
+        home: named("HOME"),
+        hidden: std::iter::once(state_home).chain(config_dir()).collect(),
+    }
 }
 
 #[expect(

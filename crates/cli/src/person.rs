@@ -10,9 +10,9 @@ use crate::report;
 
 /// Refuses a verb unless a person runs it: at a terminal, or in a script that says `--yes`.
 ///
-/// Inside a governed call nothing helps, also not `--yes`. So far such a call is known by its
-/// environment alone, which a process can clear; the sandbox adds marks that it can't. The
-/// refusal names no way around, because agents read it too.
+/// Inside a governed call nothing helps, also not `--yes`. Such a call is known by its environment,
+/// which a process can clear, and by a mark of the sandbox, which it can't. The refusal names no
+/// way around, because agents read it too.
 pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
     let refused = |why: &str, hint: &str| {
         let code = Code::PersonOnly.as_str();

@@ -9,7 +9,7 @@ use tagout_gate::{Clockwork, Engine, Places, Registry, Shelf, Site, Sources, Tex
 use tagout_policy::catalogue::Catalogue;
 use tagout_policy::law::Layer;
 
-use crate::args::PlaceArgs;
+use crate::args::{self, PlaceArgs};
 use crate::books;
 use crate::failure::Failure;
 use crate::{clock, report, site, state};
@@ -65,6 +65,11 @@ pub(crate) fn sources(root: &Path) -> Result<Sources, Failure> {
     })
 }
 
+/// Whether the workspace has a state.
+pub(crate) fn is_set_up(place: &PlaceArgs) -> bool {
+    places(place).is_ok_and(|places| Site::open(&places).is_ok())
+}
+
 /// Opens the engine of the workspace, recovering first what a crash left behind.
 pub(crate) fn open(place: &PlaceArgs) -> Result<Engine, Failure> {
     open_at(&places(place)?)
@@ -84,8 +89,10 @@ fn open_under(places: &Places, user: Option<Layer>) -> Result<Engine, Failure> {
     let site = Site::open(places).map_err(Failure::failed)?;
     let shelf = shelf(&site, user, &places.root)?;
     let registry = registry(&shelf)?;
+    let commands = args::commands(places.state_home.clone());
+    let given = (registry, Some(commands));
     let (engine, recovered) =
-        Engine::open(site, shelf, registry, clockwork()?).map_err(Failure::failed)?;
+        Engine::open_with(site, shelf, given, clockwork()?).map_err(Failure::failed)?;
     for call in &recovered.completed {
         report::note(&format!(
             "{call} was committed before a crash; the ledger knows now"

@@ -1,8 +1,8 @@
 //! How a run ends: told to the ledger, to the session and to the caller.
 
-use tagout_ledger::{Appended, NewEvent, PathChange, Sealing};
+use tagout_ledger::{Appended, NewEvent, Sealing};
 use tagout_vocab::{Code, Refusal, Timestamp};
-use tagout_workspace::{Committed, RelPath};
+use tagout_workspace::RelPath;
 
 use crate::admit::unavailable;
 use crate::engine::Inner;
@@ -11,7 +11,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::{Cause, Executing, Execution};
 use crate::permit::Ticket;
 use crate::receipt::{Outcome, Promise, Receipt};
-use crate::record::Closing;
+use crate::record::{self, Closing};
 use crate::requests;
 use crate::run::Ran;
 
@@ -74,6 +74,8 @@ pub(crate) fn aborted(
         refusal: Some(Box::new(failure.refusal(ticket.intent.as_ref()))),
         failure: Some(failure.kind),
         left: failure.more.left,
+        output: failure.more.output,
+        parked: failure.more.parked,
         ..Receipt::of(Outcome::RolledBack, Promise::Run)
     };
     match inner.ledger.append(&events) {
@@ -98,16 +100,6 @@ fn spend(inner: &Inner, ticket: &Ticket, (from, to): (Timestamp, Timestamp)) {
     }
 }
 
-fn changes_of(committed: Option<&Committed>) -> Vec<PathChange> {
-    let changes = committed.map(|committed| committed.changes.as_slice());
-    let change = |one: &tagout_workspace::Change| PathChange {
-        path: one.path.to_string(),
-        before: one.before,
-        after: one.after,
-    };
-    changes.unwrap_or_default().iter().map(change).collect()
-}
-
 /// COMPLETED, with what the tool asked for, in one durable step.
 pub(crate) fn completed(
     inner: &Inner,
@@ -123,7 +115,9 @@ pub(crate) fn completed(
         ended,
     };
     let id = execution.id().clone();
-    let changes = changes_of(ran.committed.as_ref());
+    let changes = ran.committed.as_ref();
+    let changes = changes.map(|committed| record::path_changes(&committed.changes));
+    let changes = changes.unwrap_or_default();
     let until = ran
         .committed
         .as_ref()
@@ -132,6 +126,8 @@ pub(crate) fn completed(
     if let Some(last) = events.last_mut() {
         last.undoable_until = until;
     }
+    let told = ran.told.as_ref();
+    record::tell_of_command(&mut events, told.map(|(told, usage)| (told, *usage)));
     let mut receipt = Receipt {
         execution: Some(id),
         changes,

@@ -7,7 +7,9 @@
 mod admit;
 mod clockwork;
 mod close;
+mod command;
 mod context;
+mod enforced;
 mod engine;
 mod error;
 mod facts;
@@ -33,6 +35,11 @@ pub mod tool;
 mod trust;
 
 pub use clockwork::Clockwork;
+pub use command::{
+    AppliedParked, Attached, Command, CommandEnded, Commands, Parked, ParkedPath, Printed, Stop,
+    StoredOutput,
+};
+pub use enforced::Enforced;
 pub use engine::Engine;
 pub use error::GateError;
 pub use failure::FailureKind;
@@ -44,11 +51,12 @@ pub use registry::{RegisterError, Registry, SchemaError, compile, violations};
 pub use rehearsal::{Played, Rehearsal, RehearsalError};
 pub use site::{ID_FILE, Places, Site};
 pub use store::{Answer, ApprovalRequest, Proposal, ProposalState, Question, SessionRecord};
-pub use tool::{Context, Deprecation, Request, Tool, ToolError};
+pub use tool::{Context, Deprecation, Lesson, Request, Tool, ToolError};
 pub use trust::{Accepted, Shelf, Sources, Text};
 
 // What a tool sees through its context, under names that its author can write.
 pub use tagout_policy as policy;
+pub use tagout_sandbox as sandbox;
 pub use tagout_workspace as workspace;
 
 pub(crate) use store::OWNER;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use tagout_ledger::PathChange;
 use tagout_vocab::{CallId, Refusal, Timestamp};
 
+use crate::enforced::Enforced;
 use crate::failure::FailureKind;
 use crate::permit::Permit;
 
@@ -74,6 +75,10 @@ pub struct Receipt {
     pub undoable_until: Option<Timestamp>,
     /// What is promised.
     pub promise: Promise,
+    /// S1: the limits that it ran under, and what enforced each.
+    pub limits: Vec<Enforced>,
+    /// Under which id the changes of a command are kept that were not applied.
+    pub parked: Option<String>,
     /// What should be looked at: deprecations, seals that failed.
     pub warnings: Vec<String>,
     /// The stored request, where a person has to agree.
@@ -95,6 +100,8 @@ impl Receipt {
             seqs: 0..0,
             undoable_until: None,
             promise,
+            limits: Vec::new(),
+            parked: None,
             warnings: Vec::new(),
             approval: None,
             retries: 0,

@@ -146,6 +146,7 @@ impl Rehearsal {
             store: &self.store,
             clockwork: &self.clockwork,
             now: self.now,
+            room: None,
         };
         let mut context = Context::new(around, &self.workspace, self.begin()?);
         let output = tool.run(input, &mut context);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tagout_ledger::{LifecycleState, NewEvent, PathChange};
 use tagout_vocab::{Call, CallId, Code, SessionId, Timestamp, WorkspacePath};
-use tagout_workspace::{Change, RelPath};
+use tagout_workspace::RelPath;
 
 use crate::engine::{Engine, Inner};
 use crate::error::GateError;
@@ -11,7 +11,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::{Cause, Executing, Execution};
 use crate::permit::{Permit, Ticket};
 use crate::receipt::{Outcome, Promise, Receipt, Report, Reported};
-use crate::record::Closing;
+use crate::record::{self, Closing};
 
 /// The same call seen twice is judged once.
 pub(crate) fn seen_before(inner: &Inner, call: &Call) -> Option<Permit> {
@@ -41,15 +41,6 @@ pub(crate) fn resume(inner: &Inner, execution: &CallId) -> Result<Permit, GateEr
     Permit::new(resumed, &durable, ticket).ok_or_else(|| refused("the ledger's token differs"))
 }
 
-fn changes_of(changes: &[Change]) -> Vec<PathChange> {
-    let change = |one: &Change| PathChange {
-        path: one.path.to_string(),
-        before: one.before,
-        after: one.after,
-    };
-    changes.iter().map(change).collect()
-}
-
 /// Closes an open permit by what its client reports.
 pub(crate) fn settled(
     inner: &Inner,
@@ -59,7 +50,7 @@ pub(crate) fn settled(
     let changes = inner
         .workspace
         .diff(&ticket.execution)
-        .map(|found| changes_of(&found));
+        .map(|found| record::path_changes(&found));
     let changes = changes.unwrap_or_default();
     match &report.ended {
         Reported::Succeeded => {

@@ -112,6 +112,15 @@ pub enum LedgerError {
         /// The folder.
         path: PathBuf,
     },
+    /// What this process writes to is no longer what others would read.
+    #[error(
+        "`{path}` was moved, replaced or cut while the ledger was open: nothing more is written; \
+         restore it, run `tagout verify`, then start again"
+    )]
+    Moved {
+        /// The file.
+        path: PathBuf,
+    },
     /// A complete line that no crash can leave behind.
     #[error("`{path}` is damaged at byte {offset}: {detail}; run `tagout verify`")]
     Damaged {

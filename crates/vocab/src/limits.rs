@@ -326,11 +326,59 @@ pub const COMMAND_VALUE_BYTES_MAX: usize = 4 * 1024;
 /// Milliseconds that a mark in time waits for the file system's clock to move.
 pub const MARK_WAIT_MS_MAX: u64 = 200;
 
-/// Paths that one command may change.
-pub const CHANGE_SET_PATHS_MAX: usize = 100_000;
+/// How long a command may run that names no time of its own.
+pub const COMMAND_TIME_MS_DEFAULT: u64 = 10 * 60 * 1000;
 
-/// Bytes of changed files that one command may leave.
-pub const CHANGE_SET_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// How long a command may run at most.
+pub const COMMAND_TIME_MS_MAX: u64 = 2 * 60 * 60 * 1000;
+
+/// Time on top of a command's own in which its changes are read, judged and applied.
+pub const COMMAND_SETTLE_MS_MAX: u64 = 5 * 60 * 1000;
+
+/// Memory of all processes of a command together.
+pub const COMMAND_MEMORY_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+
+/// The largest file that a command may write.
+pub const COMMAND_FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+
+/// All that a command may write.
+pub const COMMAND_TOTAL_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
+
+/// Processes and threads of a command at one time.
+pub const COMMAND_PROCESSES_MAX: u64 = 2_048;
+
+/// Open descriptors of one process of a command.
+pub const COMMAND_DESCRIPTORS_MAX: u64 = 16_384;
+
+/// Bytes that a command may print.
+pub const COMMAND_OUTPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Bytes of a command's output that its answer shows; the rest is read from where it is stored.
+pub const COMMAND_SHOWN_BYTES_MAX: usize = 48 * 1024;
+
+/// Bytes of a stored output that one reading returns.
+pub const ARTIFACT_READ_BYTES_MAX: usize = 256 * 1024;
+
+/// Stored outputs that are kept; the oldest go first.
+pub const ARTIFACTS_MAX: usize = 200;
+
+/// Sets of changes that wait for a person; beyond it the newest is dropped, and the answer says so.
+pub const PARKED_MAX: usize = 500;
+
+/// Paths of a parked set that its record names.
+pub const PARKED_PATHS_MAX: usize = 2_000;
+
+/// Lessons that a session keeps.
+pub const LESSONS_MAX: usize = 50;
+
+/// Bytes of a command's last output that a lesson keeps.
+pub const LESSON_BYTES_MAX: usize = 2_000;
+
+/// The largest index of git that is read.
+pub const GIT_INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Sessions whose build folders and caches are kept; those quiet for longest go first.
+pub const SESSION_LAYERS_MAX: usize = 20;
 
 /// What is handed to the sandbox's helper for one command: arguments, environment, paths. Linux
 /// gives a program at most a quarter of its stack for the first two.

@@ -105,6 +105,7 @@ pub(crate) fn commit(
         wants,
         links,
         since,
+        ..
     } = transaction;
     let _lock = workspace.state.lock()?;
     let journal = &workspace.state.journal;

@@ -10,7 +10,7 @@ use tagout_vocab::limits::{
 use tagout_vocab::{CallId, Digest, Timestamp};
 
 use crate::commit::{Change, Committed};
-use crate::error::Error;
+use crate::error::{Error, at};
 use crate::look::{self, Keep};
 use crate::make::Blobs;
 use crate::mark::Mark;
@@ -36,6 +36,9 @@ pub struct Transaction<'a> {
     pub(crate) links: BTreeMap<RelPath, RelPath>,
     /// What changed since then is someone else's work.
     pub(crate) since: Option<Mark>,
+    /// Bytes of new content, what was written over again among them.
+    staged_bytes: u64,
+    staged_bytes_max: u64,
 }
 
 impl<'a> Transaction<'a> {
@@ -48,7 +51,32 @@ impl<'a> Transaction<'a> {
             wants: BTreeMap::new(),
             links: BTreeMap::new(),
             since: None,
+            staged_bytes: 0,
+            staged_bytes_max: u64::MAX,
         }
+    }
+
+    /// Bounds the bytes of new content that may still be staged. A bound can only be lowered.
+    pub fn bound(&mut self, bytes_max: u64) {
+        self.staged_bytes_max = self.staged_bytes_max.min(bytes_max);
+    }
+
+    /// How many bytes of new content were staged, what was written over again among them.
+    pub const fn staged_bytes(&self) -> u64 {
+        self.staged_bytes
+    }
+
+    /// Counts new content before it is kept anywhere.
+    fn count(&mut self, bytes: u64) -> Result<(), Error> {
+        let counted = self.staged_bytes.saturating_add(bytes);
+        if counted > self.staged_bytes_max {
+            return Err(Error::TooMany {
+                what: "bytes of new content",
+                max: usize::try_from(self.staged_bytes_max).unwrap_or(usize::MAX),
+            });
+        }
+        self.staged_bytes = counted;
+        Ok(())
     }
 
     /// The call that it belongs to.
@@ -261,12 +289,17 @@ impl<'a> Transaction<'a> {
 
     /// Stages a file with these bytes; folders above it are made if need be.
     pub fn write(&mut self, path: &RelPath, bytes: &[u8]) -> Result<(), Error> {
+        self.count(bytes.len() as u64)?;
         let node = self.file_node(bytes)?;
         self.put(path, node)
     }
 
     /// Stages a file with the content of an open one, without holding it in memory.
     pub fn write_from(&mut self, path: &RelPath, file: &File) -> Result<(), Error> {
+        let length = sys::stat(file)
+            .map_err(at("look at", path.to_string()))?
+            .size;
+        self.count(length)?;
         let (digest, size) = self.workspace.state.images.put_file(file)?;
         self.put(
             path,
@@ -286,6 +319,14 @@ impl<'a> Transaction<'a> {
         };
         whole.extend_from_slice(bytes);
         self.write(path, &whole)
+    }
+
+    /// How many bytes a file has as this transaction sees it; `None` where there is no file.
+    pub fn size(&self, path: &RelPath) -> Result<Option<u64>, Error> {
+        Ok(self.peek(path)?.and_then(|item| match item.node {
+            Node::File { size, .. } => Some(size),
+            Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => None,
+        }))
     }
 
     /// Stages the removal of a file or link.

@@ -1,12 +1,15 @@
 //! One file per verb.
 
 mod demo;
+mod doctor;
 mod epoch;
+mod exec;
 mod explain;
 mod init;
 mod intent;
 mod lint;
 mod log;
+mod parked;
 mod people;
 mod prove;
 mod run;
@@ -30,6 +33,9 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Demo(verb) => demo::run(&verb),
         Verb::Init(verb) => init::run(place, &verb),
         Verb::Run(verb) => run::run(place, &verb),
+        Verb::Exec(verb) => exec::run(place, &verb),
+        Verb::Parked(verb) => parked::run(place, &verb),
+        Verb::Doctor(verb) => doctor::run(place, &verb),
         Verb::Trust(verb) => trust::run(place, &verb),
         Verb::Pending(verb) => people::pending(place, &verb),
         Verb::Approve(verb) => people::approve(place, &verb),

@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tagout_vocab::limits::{DELEGATION_DEPTH_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX};
+use tagout_vocab::limits::{
+    DELEGATION_DEPTH_MAX, LESSONS_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX,
+};
 use tagout_vocab::{Digest, Session, SessionId};
 use tagout_workspace::files;
 
 use super::{Locked, Store};
 use crate::error::GateError;
+use crate::tool::Lesson;
 
 /// One session with what the gate counts in it.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -23,6 +26,9 @@ pub struct SessionRecord {
     pub mode: Option<String>,
     /// The agent's own list of things to do.
     pub todos: Option<String>,
+    /// H14: what failed verifications taught, oldest first.
+    #[serde(default)]
+    pub lessons: Vec<Lesson>,
 }
 
 impl SessionRecord {
@@ -34,7 +40,24 @@ impl SessionRecord {
             repeats: 0,
             mode: None,
             todos: None,
+            lessons: Vec::new(),
         }
+    }
+
+    /// H14: keeps a lesson, once per distinct failure. Says whether it is a new one.
+    pub(crate) fn learn(&mut self, lesson: &Lesson) -> bool {
+        let same = |known: &Lesson| {
+            (&known.command, known.exit_code, &known.output)
+                == (&lesson.command, lesson.exit_code, &lesson.output)
+        };
+        if self.lessons.iter().any(same) {
+            return false;
+        }
+        if self.lessons.len() >= LESSONS_MAX {
+            self.lessons.remove(0);
+        }
+        self.lessons.push(lesson.clone());
+        true
     }
 
     /// How often exactly this call came in a row before.
