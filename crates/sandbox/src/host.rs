@@ -1,10 +1,15 @@
 //! What this machine was seen to enforce.
 
+mod remedy;
+mod trial;
+
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::confine;
 use crate::limits::{self, LimitHost};
+use crate::wanted::Lane;
 
 /// Whether something can be had here.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -53,8 +58,7 @@ impl Probed {
     }
 }
 
-/// What was probed, by doing it. Can be kept for as long as boot, kernel, user and this program
-/// stay the same; see [`Host::fits`].
+/// What was probed, by doing it. Can be kept for as long as [`Host::fits`] says so.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// Boot, kernel, user and format that this was seen under.
@@ -63,7 +67,7 @@ pub struct Host {
     pub read_only: Probed,
     /// The transaction lane.
     pub transaction: Probed,
-    /// The snapshot lane with namespaces.
+    /// The snapshot lane with name spaces.
     pub snapshot: Probed,
     /// The snapshot lane without them.
     pub bare_snapshot: Probed,
@@ -74,30 +78,105 @@ pub struct Host {
 }
 
 impl Host {
-    /// Tries everything once, with its scratch below the given folder.
+    /// Tries everything once, with its scratch below the given folder: each lane is wholly built and
+    /// runs a program, because a step that passes alone can fail with the others. The folder should
+    /// be on the file system that layers will lie on.
     pub fn probe(scratch: &Path) -> Self {
-        let fails = Probed::Fails {
-            why: "not built yet".to_owned(),
-            remedy: "wait for it".to_owned(),
-        };
+        let landlock_abi = confine::landlock_abi();
+        let tried = |lane, namespaces| trial::run(scratch, landlock_abi, lane, namespaces);
         Self {
-            key: String::new(),
-            read_only: fails.clone(),
-            transaction: fails.clone(),
-            snapshot: fails.clone(),
-            bare_snapshot: fails,
-            landlock_abi: 0,
+            key: key(),
+            read_only: tried(Lane::ReadOnly, true),
+            transaction: tried(Lane::Transaction, true),
+            snapshot: tried(Lane::Snapshot, true),
+            bare_snapshot: tried(Lane::Snapshot, false),
+            landlock_abi,
             limits: limits::probe(scratch),
         }
     }
 
     /// Whether this was seen by this user under this boot and kernel, so that it may be used again.
     pub fn fits(&self) -> bool {
-        !self.key.is_empty()
+        !self.key.is_empty() && self.key == key()
     }
 
     /// Line by line, for people.
     pub fn lines(&self) -> Vec<Line> {
-        limits::lines(&self.limits)
+        let mut lines = vec![
+            self.lane(Lane::ReadOnly, &self.read_only, "read-only mounts"),
+            self.lane(Lane::Transaction, &self.transaction, "overlay"),
+            self.lane(Lane::Snapshot, &self.snapshot, "writable set by mounts"),
+            Line {
+                state: match self.bare_snapshot {
+                    Probed::Works => State::Weaker,
+                    Probed::Fails { .. } => State::Missing,
+                },
+                ..self.lane(
+                    Lane::Snapshot,
+                    &self.bare_snapshot,
+                    "writable set by Landlock alone, without name spaces",
+                )
+            },
+            self.landlock(),
+        ];
+        lines.extend(limits::lines(&self.limits));
+        lines
     }
+
+    fn lane(&self, lane: Lane, probed: &Probed, by: &str) -> Line {
+        let what = format!("{} lane", lane.as_str());
+        match probed {
+            Probed::Works => Line {
+                what,
+                enforcer: format!("{by}, Landlock version {}, seccomp", self.landlock_abi),
+                state: State::Enforced,
+                remedy: String::new(),
+            },
+            Probed::Fails { why, remedy } => Line {
+                what,
+                enforcer: why.clone(),
+                state: State::Missing,
+                remedy: remedy.clone(),
+            },
+        }
+    }
+
+    fn landlock(&self) -> Line {
+        let enough = self.landlock_abi >= remedy::LANDLOCK_ABI_MIN;
+        Line {
+            what: "Landlock".to_owned(),
+            enforcer: match self.landlock_abi {
+                0 => "the kernel has none, or it is switched off".to_owned(),
+                version => format!("version {version} of the kernel"),
+            },
+            state: if enough {
+                State::Enforced
+            } else {
+                State::Missing
+            },
+            remedy: if enough {
+                String::new()
+            } else {
+                remedy::LANDLOCK.to_owned()
+            },
+        }
+    }
+}
+
+/// What must stay the same for a probe to hold. A change of format changes it too.
+fn key() -> String {
+    const FORMAT: u32 = 1;
+    let read = |path| {
+        std::fs::read_to_string(path)
+            .map(|text| text.trim().to_owned())
+            .unwrap_or_default()
+    };
+    let boot = read("/proc/sys/kernel/random/boot_id");
+    let kernel = read("/proc/sys/kernel/osrelease");
+    let spaces = read("/proc/sys/user/max_user_namespaces");
+    if boot.is_empty() {
+        return String::new();
+    }
+    let user = confine::user();
+    format!("{FORMAT} {boot} {kernel} {user} {spaces}")
 }

@@ -86,6 +86,11 @@ pub fn plan(host: &Host, wanted: &Wanted) -> Result<Plan, Refused> {
     let (chosen, limits) = limits::choose(&host.limits, &wanted.limits, &wanted.accept_degraded)?;
     let mut enforcers = walls::named(host, wanted, form);
     enforcers.extend(limits);
+    let chosen = if form.namespaces {
+        chosen
+    } else {
+        chosen.without_namespaces()
+    };
     Ok(Plan {
         wanted: wanted.clone(),
         form,

@@ -98,7 +98,7 @@ pub struct Running {
 pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
     let groups = Groups::create(&plan.chosen).map_err(setup("the control groups"))?;
     let spec = Spec {
-        groups: groups.folders().iter().map(Raw::from).collect(),
+        groups: groups.joins().iter().map(Raw::from).collect(),
         ..spec::of(&plan)
     };
     let wanted = plan.wanted;

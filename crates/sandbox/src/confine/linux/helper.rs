@@ -63,7 +63,7 @@ fn take_standard_input() -> io::Result<UnixStream> {
     Ok(UnixStream::from(control))
 }
 
-/// Makes the first process of one sandbox, gives it its ids and groups, and lets it go. What fails
+/// Makes the first process of one sandbox, gives it its ids, and lets it go. What fails
 /// before that is reported in its stead.
 pub(super) fn launch(spec: &Spec, handles: Handles, control: &UnixStream) {
     let made = match begin(spec) {
@@ -96,23 +96,17 @@ fn begin(spec: &Spec) -> Result<Begun, Failed> {
     match sys::clone_into(namespaces(spec)).at("new name spaces (clone)")? {
         Side::Child => Ok(Begun::Here { released, filters }),
         Side::Parent(pid) => {
-            let prepared = prepare(spec, pid)
+            let mapped = if spec.namespaces {
+                ids::map(pid).at("the user name space's id maps")
+            } else {
+                Ok(())
+            };
+            let prepared = mapped
                 .and_then(|()| rustix::io::write(&release, b"g").at("a word to the first process"));
             // Without the word the first process ends as soon as the pipe closes.
             Ok(Begun::There(prepared.map(|_| ())))
         }
     }
-}
-
-fn prepare(spec: &Spec, pid: i32) -> Result<(), Failed> {
-    for group in &spec.groups {
-        let procs = group.path().join("cgroup.procs");
-        std::fs::write(&procs, pid.to_string()).at("joining the control group")?;
-    }
-    if spec.namespaces {
-        ids::map(pid).at("the user name space's id maps")?;
-    }
-    Ok(())
 }
 
 fn namespaces(spec: &Spec) -> i32 {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior,
-    set_parent_process_death_signal, waitpid,
+    set_parent_process_death_signal, wait,
 };
 
 use super::command;
@@ -17,7 +17,7 @@ use super::tree;
 use super::wire::{At, Failed, Net, Report, Spec};
 use super::{channel, privileges};
 use crate::ended::Exit;
-use crate::limits::{Limit, LimitHit, Watcher};
+use crate::limits::{self, Limit, LimitHit, Watcher};
 
 /// The descriptors of one run.
 #[derive(Debug)]
@@ -60,6 +60,9 @@ fn go(
     sys::reset_signals();
     let children = sys::child_events().at("notices of ended processes")?;
     wait_for_release(released)?;
+    for group in &spec.groups {
+        limits::join(group.path()).at("joining a control group")?;
+    }
     let uppers = enter(spec)?;
     let watcher = Watcher::new(&spec.limits, uppers);
     let first = match command::start(spec, standard, filters)? {
@@ -70,7 +73,7 @@ fn go(
     Ok(watch(spec, [run, &children], first, watcher))
 }
 
-/// Waits until the helper has mapped the ids and joined the groups.
+/// Waits until the helper has mapped the ids.
 fn wait_for_release(released: &OwnedFd) -> Result<(), Failed> {
     let mut word = [0_u8; 1];
     match rustix::io::retry_on_intr(|| rustix::io::read(released, &mut word)) {
@@ -106,16 +109,7 @@ fn watch(spec: &Spec, [run, children]: [&OwnedFd; 2], first: Pid, mut watcher: W
     let mut hit = None;
     let mut stopped = false;
     while exit.is_none() && hit.is_none() && !stopped {
-        let mut waits = [
-            PollFd::new(run, PollFlags::IN),
-            PollFd::new(children, PollFlags::IN),
-        ];
-        let timeout = pause(deadline, watcher.interval());
-        if poll(&mut waits, timeout.as_ref()).is_err() {
-            continue;
-        }
-        let [caller, _] = waits;
-        stopped = !caller.revents().is_empty();
+        stopped = wait_for_news(run, children, &watcher, deadline);
         drain(children);
         exit = reap(first, WaitOptions::NOHANG);
         if exit.is_none() && !stopped {
@@ -124,6 +118,7 @@ fn watch(spec: &Spec, [run, children]: [&OwnedFd; 2], first: Pid, mut watcher: W
     }
     tree::end_all();
     let rest = reap(first, WaitOptions::empty());
+    let hit = hit.or_else(|| watcher.last());
     Report::Ended {
         exit: exit.or(rest).unwrap_or(Exit::Signal(libc::SIGKILL)),
         hit,
@@ -131,6 +126,32 @@ fn watch(spec: &Spec, [run, children]: [&OwnedFd; 2], first: Pid, mut watcher: W
         cpu_us: u64::try_from(sys::children_cpu().as_micros()).unwrap_or(u64::MAX),
         peak_memory: watcher.peak_memory(),
     }
+}
+
+/// Waits for whatever comes first; says whether the caller wants the end.
+fn wait_for_news(
+    run: &OwnedFd,
+    children: &OwnedFd,
+    watcher: &Watcher,
+    deadline: Option<Instant>,
+) -> bool {
+    let timeout = pause(deadline, watcher.interval());
+    let mut waits = vec![
+        PollFd::new(run, PollFlags::IN),
+        PollFd::new(children, PollFlags::IN),
+    ];
+    let listener = watcher.listener();
+    waits.extend(
+        listener
+            .iter()
+            .map(|listener| PollFd::new(listener, PollFlags::IN)),
+    );
+    if poll(&mut waits, timeout.as_ref()).is_err() {
+        return false;
+    }
+    waits
+        .first()
+        .is_some_and(|caller| !caller.revents().is_empty())
 }
 
 /// Empties the notices of ended processes; who ended is asked for afterwards.
@@ -143,7 +164,7 @@ fn drain(children: &OwnedFd) {
 fn reap(first: Pid, options: WaitOptions) -> Option<Exit> {
     let mut exit = None;
     loop {
-        match waitpid(None, options) {
+        match wait(options) {
             Ok(Some((pid, status))) if pid == first => exit = Some(how(status)),
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             Ok(None) | Err(_) => return exit,

@@ -27,10 +27,7 @@ const DEVICES: &[&str] = &[
 pub(super) fn restrict(spec: &Spec) -> Result<(), Failed> {
     let abi = abi(spec.landlock_abi);
     let rules = ruleset(spec, abi).map_err(refused)??;
-    let status = rules
-        .set_no_new_privs(true)
-        .restrict_self()
-        .map_err(refused)?;
+    let status = rules.no_new_privs(true).restrict_self().map_err(refused)?;
     match status.ruleset {
         RulesetStatus::FullyEnforced => Ok(()),
         RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => Err(Failed {

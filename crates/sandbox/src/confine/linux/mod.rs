@@ -30,3 +30,10 @@ pub use helper::serve_if_helper;
 pub(crate) fn landlock_abi() -> u32 {
     sys::landlock_abi()
 }
+
+/// Who runs this: user and group.
+pub(crate) fn user() -> String {
+    let uid = rustix::process::geteuid().as_raw();
+    let gid = rustix::process::getegid().as_raw();
+    format!("{uid}:{gid}")
+}

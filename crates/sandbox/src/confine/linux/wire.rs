@@ -89,7 +89,7 @@ pub(crate) struct Spec {
     /// Whether Internet sockets may be made at all.
     pub(crate) sockets: bool,
     pub(crate) limits: Chosen,
-    /// Control groups that the first process joins before it does anything.
+    /// Files of control groups by which the first process joins them before it does anything.
     pub(crate) groups: Vec<Raw>,
     pub(crate) landlock_abi: u32,
 }

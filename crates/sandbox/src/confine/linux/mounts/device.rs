@@ -5,8 +5,9 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, mkdirat, openat, symlinkat};
 use rustix::io::Errno;
+use rustix::mount::MountAttrFlags;
 
-use super::super::sys::{self, MountAttributes, NO_DEV, NO_SUID, READ_ONLY};
+use super::super::sys::{self, MountAttributes, READ_ONLY};
 use super::super::wire::{At, Failed};
 use super::make;
 
@@ -36,10 +37,13 @@ pub(super) fn copies() -> Result<Vec<(&'static str, OwnedFd)>, Failed> {
     Ok(copies)
 }
 
-/// Puts the new `/dev` in place.
+/// Puts the new `/dev` in place. It is placed first and filled then: older kernels put nothing on a
+/// mount that is not in the tree.
 pub(super) fn put(devices: Vec<(&'static str, OwnedFd)>) -> Result<(), Failed> {
-    let dev = make::file_system("tmpfs", &[("mode", Some("0755")), ("size", Some("64k"))])
-        .at("a new /dev")?;
+    let options = [("mode", Some("0755")), ("size", Some("64k"))];
+    let dev =
+        make::file_system("tmpfs", &options, MountAttrFlags::MOUNT_ATTR_NOSUID).at("a new /dev")?;
+    make::attach(&dev, &make::folder(Path::new("/dev"))?).at("placing /dev")?;
     for (name, copy) in devices {
         let target = openat(
             &dev,
@@ -53,40 +57,24 @@ pub(super) fn put(devices: Vec<(&'static str, OwnedFd)>) -> Result<(), Failed> {
     for (name, target) in LINKS {
         symlinkat(*target, &dev, *name).at("a link in /dev")?;
     }
-    let terminals = make::file_system(
-        "devpts",
-        &[
-            ("newinstance", None),
-            ("ptmxmode", Some("0666")),
-            ("mode", Some("0620")),
-        ],
-    )
-    .at("a new /dev/pts")?;
-    let memory = make::file_system("tmpfs", &[("mode", Some("1777")), ("size", Some("64m"))])
-        .at("a new /dev/shm")?;
+    let options = [
+        ("newinstance", None),
+        ("ptmxmode", Some("0666")),
+        ("mode", Some("0620")),
+    ];
+    let terminals = make::file_system("devpts", &options, MountAttrFlags::MOUNT_ATTR_NOSUID)
+        .at("a new /dev/pts")?;
+    let options = [("mode", Some("1777")), ("size", Some("64m"))];
+    let memory = make::file_system("tmpfs", &options, make::harmless()).at("a new /dev/shm")?;
     for (name, made) in [("pts", &terminals), ("shm", &memory)] {
         mkdirat(&dev, name, Mode::from_raw_mode(0o755)).at("a folder in /dev")?;
-        let target = openat(
-            &dev,
-            name,
-            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )
-        .at("a folder in /dev")?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let target = openat(&dev, name, flags, Mode::empty()).at("a folder in /dev")?;
         make::attach(made, &target).at("placing a part of /dev")?;
     }
-    restrict(&memory, NO_SUID | NO_DEV).at("a safe /dev/shm")?;
-    make::attach(&dev, &make::folder(Path::new("/dev"))?).at("placing /dev")?;
-    restrict(&dev, READ_ONLY | NO_SUID).at("a read-only /dev")
-}
-
-fn restrict(mount: &OwnedFd, set: u64) -> std::io::Result<()> {
-    sys::mount_setattr(
-        mount,
-        MountAttributes {
-            set,
-            ..MountAttributes::default()
-        },
-        false,
-    )
+    let attributes = MountAttributes {
+        set: READ_ONLY,
+        ..MountAttributes::default()
+    };
+    sys::mount_setattr(&dev, attributes, false).at("a read-only /dev")
 }

@@ -24,7 +24,11 @@ pub(super) fn folder(path: &Path) -> std::result::Result<OwnedFd, Failed> {
 }
 
 /// A new file system of this kind, with options that are a name, or a name and a value.
-pub(super) fn file_system(kind: &str, options: &[(&str, Option<&str>)]) -> Result<OwnedFd> {
+pub(super) fn file_system(
+    kind: &str,
+    options: &[(&str, Option<&str>)],
+    attributes: MountAttrFlags,
+) -> Result<OwnedFd> {
     let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (name, value) in options {
         match value {
@@ -32,17 +36,13 @@ pub(super) fn file_system(kind: &str, options: &[(&str, Option<&str>)]) -> Resul
             None => fsconfig_set_flag(&context, *name)?,
         }
     }
-    finish(&context)
+    finish(&context, attributes)
 }
 
 /// Creates what the context describes and returns its mount.
-pub(super) fn finish(context: impl AsFd) -> Result<OwnedFd> {
+pub(super) fn finish(context: impl AsFd, attributes: MountAttrFlags) -> Result<OwnedFd> {
     fsconfig_create(&context)?;
-    fsmount(
-        &context,
-        FsMountFlags::FSMOUNT_CLOEXEC,
-        MountAttrFlags::empty(),
-    )
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
 /// The same files seen a second time, detached; with `recursive` what is mounted below them too.
@@ -65,4 +65,9 @@ pub(super) fn attach(made: impl AsFd, target: impl AsFd) -> Result<()> {
         "",
         MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH,
     )
+}
+
+/// Neither set-user-id bits nor device files mean anything there.
+pub(super) fn harmless() -> MountAttrFlags {
+    MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV
 }

@@ -14,9 +14,9 @@ mod run;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::mount::{MountPropagationFlags, mount_change};
+use rustix::mount::{MountAttrFlags, MountPropagationFlags, mount_change};
 
-use super::sys::{self, MountAttributes, NO_DEV, NO_SUID, READ_ONLY};
+use super::sys::{self, MountAttributes, NO_SUID, READ_ONLY};
 use super::wire::{At, Failed, Spec};
 
 /// Where the session's scratch is seen.
@@ -63,15 +63,7 @@ pub(super) fn build(spec: &Spec) -> Result<Vec<OwnedFd>, Failed> {
 /// A view of the processes that shows this name space only. It is read-only: what can be set there
 /// belongs to the machine.
 fn proc() -> Result<(), Failed> {
-    let made = make::file_system("proc", &[]).at("a new /proc")?;
-    sys::mount_setattr(
-        &made,
-        MountAttributes {
-            set: READ_ONLY | NO_SUID | NO_DEV,
-            ..MountAttributes::default()
-        },
-        false,
-    )
-    .at("a read-only /proc")?;
+    let attributes = make::harmless() | MountAttrFlags::MOUNT_ATTR_RDONLY;
+    let made = make::file_system("proc", &[], attributes).at("a new /proc")?;
     make::attach(&made, &make::folder(Path::new("/proc"))?).at("placing /proc")
 }

@@ -74,7 +74,7 @@ impl Layers {
         fsconfig_set_fd(&context, "upperdir", &self.upper)?;
         fsconfig_set_fd(&context, "workdir", &self.work)?;
         set_flags(&context)?;
-        make::finish(&context)
+        make::finish(&context, make::harmless())
     }
 
     /// `/proc/self/fd/N` leads to the handle's folder whatever its path looks like, so nothing has to
@@ -87,7 +87,7 @@ impl Layers {
         fsconfig_set_string(&context, "upperdir", name(&self.upper))?;
         fsconfig_set_string(&context, "workdir", name(&self.work))?;
         set_flags(&context)?;
-        make::finish(&context)
+        make::finish(&context, make::harmless())
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
-use super::super::sys::{self, MountAttributes, NO_DEV, NO_SUID, READ_ONLY};
+use super::super::sys::{self, MountAttributes, READ_ONLY};
 use super::super::wire::{At, Failed};
 use super::make;
 
@@ -33,8 +33,8 @@ pub(super) fn resolver() -> Option<Resolver> {
 
 /// Puts the new `/run` in place.
 pub(super) fn put(resolver: Option<Resolver>) -> Result<Nothing, Failed> {
-    let run = make::file_system("tmpfs", &[("mode", Some("0755")), ("size", Some("256k"))])
-        .at("a new /run")?;
+    let options = [("mode", Some("0755")), ("size", Some("256k"))];
+    let run = make::file_system("tmpfs", &options, make::harmless()).at("a new /run")?;
     let own = folder_in(&run, "tagout").at("a folder in /run")?;
     file_in(&own, "governed", b"").at("the governed mark")?;
     file_in(&own, "nothing", b"").at("an empty file")?;
@@ -46,7 +46,7 @@ pub(super) fn put(resolver: Option<Resolver>) -> Result<Nothing, Failed> {
     sys::mount_setattr(
         &run,
         MountAttributes {
-            set: READ_ONLY | NO_SUID | NO_DEV,
+            set: READ_ONLY,
             ..MountAttributes::default()
         },
         false,
