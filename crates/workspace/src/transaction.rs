@@ -32,13 +32,13 @@ pub struct Transaction<'a> {
     pub(crate) before: Nodes,
     /// What shall stand there.
     pub(crate) wants: Nodes,
-    /// Bytes of new content, what was written over again among them.
-    staged_bytes: u64,
-    staged_bytes_max: u64,
     /// New names that shall be names of the file under another path.
     pub(crate) links: BTreeMap<RelPath, RelPath>,
     /// What changed since then is someone else's work.
     pub(crate) since: Option<Mark>,
+    /// Bytes of new content, what was written over again among them.
+    staged_bytes: u64,
+    staged_bytes_max: u64,
 }
 
 impl<'a> Transaction<'a> {
@@ -49,10 +49,10 @@ impl<'a> Transaction<'a> {
             owner,
             before: BTreeMap::new(),
             wants: BTreeMap::new(),
-            staged_bytes: 0,
-            staged_bytes_max: u64::MAX,
             links: BTreeMap::new(),
             since: None,
+            staged_bytes: 0,
+            staged_bytes_max: u64::MAX,
         }
     }
 
