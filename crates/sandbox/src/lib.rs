@@ -20,6 +20,7 @@ mod limits;
 mod output;
 mod plan;
 mod session;
+mod signals;
 mod wanted;
 
 pub use confine::{Running, Stopper, serve_if_helper, use_helper};
@@ -32,4 +33,9 @@ pub use limits::{Limit, LimitHit, LimitHost, Limits};
 pub use output::{Captured, LiveSink, Output, Stream};
 pub use plan::{Enforcer, Plan, plan};
 pub use session::{Detached, stop_session};
+pub use signals::on_interrupt;
 pub use wanted::{Cache, Input, Lane, Layers, Network, Wanted, Weaker};
+
+/// The file by which a process inside a sandbox knows that it is governed. Nothing inside can remove
+/// it.
+pub const GOVERNED: &str = "/run/tagout/governed";
