@@ -6,7 +6,7 @@ use tagout_ledger::{KeySource, Ledger};
 use tagout_policy::scope::CaseRule;
 use tagout_vocab::path::Roots;
 use tagout_vocab::{Call, CallId, Role};
-use tagout_workspace::Workspace;
+use tagout_workspace::{Workspace, WriterProbe};
 
 use crate::admit::{self, Admitted, Considered, Way};
 use crate::clockwork::Clockwork;
@@ -75,7 +75,10 @@ impl Engine {
             ..tagout_ledger::Options::default()
         };
         let ledger = Ledger::open(&site.ledger(), options)?;
-        let workspace = tagout_workspace::Options::default();
+        let workspace = tagout_workspace::Options {
+            writers: writers(),
+            ..tagout_workspace::Options::default()
+        };
         let workspace = Workspace::open(&site.root, &site.state, workspace)?;
         let extra = shelf.books.law.roots().into_iter();
         let roots = Roots {
@@ -254,6 +257,18 @@ impl Engine {
     /// The ledger.
     pub fn ledger(&self) -> &Ledger {
         &self.inner.ledger
+    }
+}
+
+/// How files that someone holds open for writing are found: the kernel is asked where it answers.
+const fn writers() -> WriterProbe {
+    #[cfg(target_os = "linux")]
+    {
+        WriterProbe::Lease(tagout_sandbox::lease)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        WriterProbe::Processes
     }
 }
 

@@ -114,6 +114,7 @@ impl Engine {
             .execution(&parked.execution)
             .join("upper");
         let mut transaction = self.inner.workspace.begin(&execution)?;
+        transaction.since(parked.mark);
         stage::stage(&mut transaction, &upper, set)?;
         let changes = record::path_changes(&transaction.staged()?);
         let data = json!({

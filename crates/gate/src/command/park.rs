@@ -26,6 +26,7 @@ pub(crate) fn park(inner: &Inner, ticket: &Ticket, layer: &Layer, mut failure: F
         reason: failure.message.clone(),
         paths: paths.collect(),
         paths_total: layer.paths.len(),
+        mark: layer.mark,
     };
     match inner.site.store.keep_parked(&parked) {
         Ok(()) => {

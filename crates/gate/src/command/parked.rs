@@ -7,7 +7,7 @@ use serde_json::json;
 use tagout_ledger::{Kind, NewEvent};
 use tagout_vocab::limits::PARKED_MAX;
 use tagout_vocab::{CallId, Code, IntentId, SessionId, Timestamp};
-use tagout_workspace::files;
+use tagout_workspace::{Mark, files};
 
 use super::folders::Folders;
 use crate::engine::Engine;
@@ -53,6 +53,8 @@ pub struct Parked {
     pub paths: Vec<ParkedPath>,
     /// How many paths it has in all.
     pub paths_total: usize,
+    /// From when on changes in the workspace are someone else's.
+    pub mark: Mark,
 }
 
 /// What applying a parked set came to.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tagout_sandbox::{Ended, Lane, SandboxError};
 use tagout_vocab::{Place, ResourceLimits};
+use tagout_workspace::Mark;
 
 use super::confine::Places;
 use super::folders::Folders;
@@ -36,6 +37,8 @@ pub(crate) struct Layer {
     pub(crate) paths: Vec<ParkedPath>,
     /// The command line.
     pub(crate) line: String,
+    /// From when on changes in the workspace are someone else's.
+    pub(crate) mark: Mark,
 }
 
 /// A command that is over, with what it wrote.
@@ -45,7 +48,8 @@ pub(crate) struct Over {
     pub(crate) places: Places,
     /// Whether it ended by itself, so that what it wrote is whole.
     pub(crate) whole: bool,
-    pub(crate) clock_was_set: bool,
+    /// From when on changes in the workspace are someone else's.
+    pub(crate) mark: Mark,
     /// Held until what it wrote is settled: two commands of a session must not mix their layers.
     pub(crate) locked: Option<Locked>,
 }
@@ -114,6 +118,14 @@ impl Room<'_> {
         }
     }
 
+    /// Brings the session's private layer in line with the workspace, whose folders may be others
+    /// than when the last command ran.
+    fn refresh(&self, places: &Places) -> Result<(), GateError> {
+        let private = self.private();
+        let is_private = |path: &[u8], folder: bool| self.is_private(&private, path, folder);
+        Ok(places.private.refresh(self.root(), &is_private)?)
+    }
+
     /// Runs a command to its end, or leaves a long-running one to its session.
     pub(crate) fn run(&self, command: &Command) -> Result<Over, ToolError> {
         let cwd = self.start_in(command.cwd.as_deref())?;
@@ -127,6 +139,10 @@ impl Room<'_> {
             .transpose()
             .map_err(state)?;
         let (lane, enforcers) = (plan.lane(), plan.enforcers().to_vec());
+        if locked.is_some() {
+            self.refresh(&places).map_err(state)?;
+        }
+        let mark = self.inner.workspace.mark()?;
         let running = plan.start().map_err(of_sandbox)?;
         if command.long_running {
             let detached = running.detach().map_err(of_sandbox)?;
@@ -136,7 +152,7 @@ impl Room<'_> {
                 ended,
                 places,
                 whole: true,
-                clock_was_set: false,
+                mark,
                 locked,
             });
         }
@@ -147,7 +163,7 @@ impl Room<'_> {
         let ended = ended.map_err(of_sandbox)?;
         Ok(Over {
             whole: ended.failed_by.is_none() && !ended.stopped,
-            clock_was_set: ended.clock_was_set,
+            mark: mark.with_clock_set(ended.clock_was_set),
             ended: told(ended, self.ticket.execution.as_str()),
             places,
             locked,

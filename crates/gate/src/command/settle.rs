@@ -114,6 +114,7 @@ impl Room<'_> {
                 own: over.places.own.clone(),
                 paths: Vec::new(),
                 line: command.line.clone(),
+                mark: over.mark,
             };
             layer = Some(own);
             let kept = self.keep(&over, (&mut layer, &mut ended), transaction, refused.is_none());
@@ -231,6 +232,7 @@ impl Room<'_> {
         set: &ChangeSet,
         transaction: &mut Transaction<'_>,
     ) -> Result<(), Failure> {
+        transaction.since(over.mark);
         let staged = super::stage::stage(transaction, &over.places.upper(), set);
         staged.map_err(|error| Failure::of_workspace(&error))
     }
