@@ -31,5 +31,5 @@ pub use lease::lease;
 pub use limits::{Limit, LimitHit, LimitHost, Limits};
 pub use output::{Captured, LiveSink, Output, Stream};
 pub use plan::{Enforcer, Plan, plan};
-pub use session::{Detached, stop_session};
+pub use session::{Detached, session_runs, stop_detached, stop_session};
 pub use wanted::{Cache, Input, Lane, Layers, Network, Wanted, Weaker};
