@@ -252,23 +252,17 @@ pub(crate) fn is_governed() -> bool {
     named("TAGOUT_GOVERNED").is_some() || Path::new(tagout_sandbox::GOVERNED).exists()
 }
 
-/// The variables that a command may see, of those that this process has. The names are what
-/// everyday tools need to find themselves; nothing that holds a secret or loads code is among them.
-const PASSED: &[&str] = &[
-    "PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "NO_COLOR", "TZ",
-    "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "CARGO_TARGET_DIR", "GOPATH", "GOROOT",
-    "JAVA_HOME", "NVM_DIR", "NVM_BIN", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "PNPM_HOME",
-    "BUN_INSTALL", "DENO_DIR", "DOTNET_ROOT", "GEM_HOME", "SOURCE_DATE_EPOCH", "FORCE_COLOR",
-];
-
-/// What commands are run with.
+/// What commands are run with: of this process's variables, those that programs usually need.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one declared list of environment variables"
 )]
 pub(crate) fn commands(state_home: PathBuf) -> tagout_gate::Commands {
     tagout_gate::Commands {
-        environment: tagout_sandbox::environment::rebuild(std::env::vars_os(), PASSED),
+        environment: tagout_sandbox::environment::rebuild(
+            std::env::vars_os(),
+            tagout_sandbox::environment::USUAL,
+        ),
         home: named("HOME"),
         hidden: std::iter::once(state_home).chain(config_dir()).collect(),
     }

@@ -45,7 +45,7 @@ impl Engine {
         let folders = Folders::of(&self.inner.site.state);
         let upper = folders.execution(&parked.execution).join("upper");
         let words = super::Words::read()?;
-        let private = Private::of(self.inner.workspace.root(), &words.build_folders);
+        let private = Private::of(self.inner.workspace.root(), &words);
         let intent = parked.intent.as_ref();
         let is_private = |path: &[u8], folder: bool| {
             private.holds(path, folder, || super::owns(&self.inner, intent, path))

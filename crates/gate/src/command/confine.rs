@@ -95,7 +95,18 @@ impl Places {
         self.own.join("upper")
     }
 
-    fn layers(&self) -> Layers {
+    /// A command that only reads sees the workspace itself, unless the session built something.
+    fn lower(&self, lane: Lane) -> Vec<PathBuf> {
+        let tree = self.private.tree();
+        let is_empty = std::fs::read_dir(tree).is_ok_and(|mut names| names.next().is_none());
+        if lane == Lane::ReadOnly && is_empty {
+            Vec::new()
+        } else {
+            vec![tree.to_owned()]
+        }
+    }
+
+    fn layers(&self, lane: Lane) -> Layers {
         let cache = |cache: &CacheLayers| Cache {
             path: cache.folder.clone(),
             upper: cache.upper.clone(),
@@ -105,7 +116,7 @@ impl Places {
         Layers {
             upper: self.upper(),
             work: self.own.join("work"),
-            lower: vec![self.private.tree().to_owned()],
+            lower: self.lower(lane),
             caches: self.caches.iter().map(cache).collect(),
             tmp: self.session.join("tmp"),
         }
@@ -128,8 +139,8 @@ impl Room<'_> {
     /// Everything that the sandbox is asked for.
     pub(crate) fn wanted(&self, command: &Command, cwd: PathBuf, places: &Places) -> Wanted {
         let lane = match self.ticket.class {
-            Class::Safe => Lane::ReadOnly,
-            Class::Destructive => Lane::Transaction,
+            Class::Destructive if !command.long_running => Lane::Transaction,
+            Class::Safe | Class::Destructive => Lane::ReadOnly,
         };
         Wanted {
             lane,
@@ -139,7 +150,7 @@ impl Room<'_> {
             env: self.environment(),
             limits: self.bounds(command),
             network: self.network(command, places),
-            layers: places.layers(),
+            layers: places.layers(lane),
             writable: Vec::new(),
             hidden: self.hidden(),
             home: self.yard.given.home.clone(),

@@ -56,9 +56,10 @@ pub(crate) fn note(
     Ok(id)
 }
 
-/// Whether a command of the session was left running.
+/// Whether a command of the session was left running and still runs.
 pub(crate) fn goes_on(session: &Path) -> bool {
     !all(session).is_empty()
+        && tagout_sandbox::session_runs(&session.join("net")).is_ok_and(|runs| !runs.is_empty())
 }
 
 /// Ends what a session left running, and its network; the ledger is told.

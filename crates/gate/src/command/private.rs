@@ -1,8 +1,8 @@
 //! Which paths of a command's layer stay in the session's private layer.
 //!
 //! Ignored folders and the folders that only builds write to never reach the workspace; what git
-//! tracks always counts as work, whatever its folder is called. An ignored file on its own is work
-//! where the intent owns it, and private elsewhere.
+//! tracks in them counts as work all the same. A file that is ignored by itself, or that tools make
+//! from other files, is work where the intent owns it, and private elsewhere.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,12 +14,13 @@ use tagout_vocab::limits::{GIT_INDEX_BYTES_MAX, SIDECAR_BYTES_MAX};
 use tagout_workspace::files;
 
 use super::tracked::Tracked;
+use super::words::Words;
 
 /// Answers for one workspace, as it was before the command ran.
 #[derive(Debug)]
 pub(crate) struct Private<'w> {
     root: &'w Path,
-    build_folders: &'w [String],
+    words: &'w Words,
     tracked: Tracked,
     exclude: Gitignore,
     /// The ignore file of each folder, read when first asked for.
@@ -38,13 +39,13 @@ fn lines(folder: &Path, file: &Path) -> Gitignore {
 }
 
 impl<'w> Private<'w> {
-    pub(crate) fn of(root: &'w Path, build_folders: &'w [String]) -> Self {
+    pub(crate) fn of(root: &'w Path, words: &'w Words) -> Self {
         let index = root.join(".git/index");
         let index = files::read(&index, GIT_INDEX_BYTES_MAX).ok().flatten();
         let tracked = index.and_then(|bytes| Tracked::read(&bytes));
         Self {
             root,
-            build_folders,
+            words,
             tracked: tracked.unwrap_or_default(),
             exclude: lines(root, &root.join(".git/info/exclude")),
             ignores: RefCell::new(BTreeMap::new()),
@@ -59,16 +60,21 @@ impl<'w> Private<'w> {
         let Ok(text) = std::str::from_utf8(path) else {
             return false;
         };
+        let names: Vec<&str> = text.split('/').collect();
+        let is = |list: &[String], name: &str| list.iter().any(|known| known == name);
+        let generated = |name: &&str| is(&self.words.generated_files, name);
+        if !is_dir && names.last().is_some_and(generated) {
+            return !owned();
+        }
         if self.tracked.holds(path) {
             return false;
         }
-        let names: Vec<&str> = text.split('/').collect();
         let mut above = PathBuf::new();
         for (at, name) in names.iter().enumerate() {
             let last = at + 1 == names.len();
             let folder = !last || is_dir;
             let here = above.join(name);
-            if folder && self.build_folders.iter().any(|known| known == name) {
+            if folder && is(&self.words.build_folders, name) {
                 return true;
             }
             if self.ignored(&above, &here, folder) {

@@ -218,7 +218,7 @@ impl Room<'_> {
     }
 
     pub(crate) fn private(&self) -> Private<'_> {
-        Private::of(self.root(), &self.yard.words.build_folders)
+        Private::of(self.root(), &self.yard.words)
     }
 
     pub(crate) fn is_private(&self, private: &Private<'_>, path: &[u8], folder: bool) -> bool {

@@ -14,6 +14,8 @@ const TEXT: &str = include_str!("../../data/commands.json");
 pub(crate) struct Words {
     /// Names of folders that only builds and tools write to.
     pub(crate) build_folders: Vec<String>,
+    /// Names of files that tools write by themselves from others, such as lists of versions.
+    pub(crate) generated_files: Vec<String>,
     /// Folders of the home in which tools keep what they can fetch or make again.
     pub(crate) caches: Vec<CacheFolder>,
     /// Words by which a command is known to verify something (H14).

@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::Private;
+use super::{Private, Words};
 
 fn holds(path: &str, owned: bool) -> bool {
     let folder = tempfile::tempdir().unwrap();
@@ -8,8 +8,8 @@ fn holds(path: &str, owned: bool) -> bool {
     fs::create_dir_all(root.join("app")).unwrap();
     fs::write(root.join(".gitignore"), "/out/\n*.log\n!keep.log\n.env\n").unwrap();
     fs::write(root.join("app/.gitignore"), "!wanted.log\ngen/\n").unwrap();
-    let names = ["target".to_owned(), "__pycache__".to_owned()];
-    let private = Private::of(root, &names);
+    let words = Words::read().unwrap();
+    let private = Private::of(root, &words);
     let (path, is_dir) = path
         .strip_suffix('/')
         .map_or((path, false), |folder| (folder, true));
@@ -33,6 +33,13 @@ fn ignored_files() {
     assert!(holds("a.log", false) && !holds("a.log", true));
     assert!(holds("src/deep/a.log", false) && !holds("keep.log", false));
     assert!(!holds("app/wanted.log", false) && holds(".env", false) && !holds(".env", true));
+}
+
+/// A list of versions that a tool wrote by itself does not stand in the way of the rest.
+#[test]
+fn generated_files() {
+    assert!(holds("Cargo.lock", false) && !holds("Cargo.lock", true));
+    assert!(holds("app/package-lock.json", false) && !holds("package.json", false));
 }
 
 /// Git's own folder is never private: it has rules of its own.
