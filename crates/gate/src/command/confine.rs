@@ -49,6 +49,8 @@ pub(crate) struct Places {
     pub(crate) session: PathBuf,
     /// The session's private layer over the workspace.
     pub(crate) private: Private,
+    /// What git is told to leave out.
+    exclude: Option<PathBuf>,
     /// The file that takes the output.
     pub(crate) artifact: PathBuf,
     /// The caches that get layers.
@@ -82,6 +84,7 @@ impl Places {
             }
         }
         Ok(Self {
+            exclude: room.exclude(&own)?,
             own,
             session,
             private,
@@ -102,7 +105,8 @@ impl Places {
         if lane == Lane::ReadOnly && is_empty {
             Vec::new()
         } else {
-            vec![tree.to_owned()]
+            let exclude = self.exclude.iter().cloned();
+            std::iter::once(tree.to_owned()).chain(exclude).collect()
         }
     }
 

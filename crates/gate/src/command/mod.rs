@@ -8,6 +8,7 @@ mod apply;
 mod clean;
 mod confine;
 mod ended;
+mod exclude;
 mod folders;
 mod judged;
 mod host;
