@@ -5,6 +5,7 @@
 //! handed in; files are read and written by the workspace and the ledger alone.
 
 mod admit;
+pub mod changes;
 mod clockwork;
 mod close;
 mod command;

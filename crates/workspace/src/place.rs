@@ -22,8 +22,9 @@ pub enum Thing<'a> {
     Folder,
     /// A symbolic link with this target.
     Symlink(&'a [u8]),
-    /// Another name of the file that this transaction sees under a path.
-    Link(&'a RelPath),
+    /// Another name of the file that this transaction sees under a path, if that has the content of
+    /// the open one; a file of its own otherwise.
+    Link(&'a RelPath, &'a File),
     /// A named pipe.
     Pipe,
     /// A socket that nobody listens on.
@@ -100,6 +101,7 @@ impl Transaction<'_> {
             None => self.parents(path)?,
         }
         let node = self.thing(path, thing)?;
+        let content = node.clone();
         let alike = there.filter(|item| kind(&item.node) == kind(&node));
         let meta = match node {
             Node::File { .. } | Node::Dir => attributes.meta(alike.as_ref()),
@@ -109,9 +111,32 @@ impl Transaction<'_> {
             },
         };
         self.want(path, Some(wanted(node, meta)))?;
-        if let Thing::Link(to) = thing {
+        if let Thing::Link(to, _) = thing
+            && self.view(to)?.is_some_and(|item| item.node.same(&content))
+        {
             self.links.insert(path.clone(), to.clone());
         }
+        Ok(())
+    }
+
+    /// Stages the time of a folder, if there is one under the path.
+    pub fn place_time(&mut self, path: &RelPath, mtime: FileTime) -> Result<(), Error> {
+        let there = if path.is_root() {
+            Some(self.root_item()?)
+        } else {
+            self.view(path)?
+        };
+        let Some(mut item) = there.filter(|item| item.node.is_dir()) else {
+            return Ok(());
+        };
+        if path.is_root() {
+            self.before
+                .entry(path.clone())
+                .or_insert_with(|| Some(item.clone()));
+        }
+        item.meta.mtime = Some(mtime);
+        item.identity = None;
+        self.wants.insert(path.clone(), Some(item));
         Ok(())
     }
 
@@ -139,30 +164,15 @@ impl Transaction<'_> {
         })
     }
 
-    fn thing(&mut self, path: &RelPath, thing: Thing<'_>) -> Result<Node, Error> {
+    fn thing(&self, path: &RelPath, thing: Thing<'_>) -> Result<Node, Error> {
         Ok(match thing {
-            Thing::File(file) => self.file_of(path, file)?,
+            Thing::File(file) | Thing::Link(_, file) => self.file_of(path, file)?,
             Thing::Folder => Node::Dir,
             Thing::Symlink(target) => Node::Symlink {
                 target: target.to_vec(),
             },
             Thing::Pipe => Node::Pipe,
             Thing::Socket => Node::Socket,
-            Thing::Link(to) => {
-                let shown = || to.to_string();
-                let item = self.view(to)?;
-                let item = item.ok_or_else(|| Error::Missing { path: shown() })?;
-                match item.node {
-                    Node::File { .. } => item.node,
-                    Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => {
-                        return Err(Error::WrongKind {
-                            path: shown(),
-                            found: item.node.words(),
-                            needed: "a file",
-                        });
-                    }
-                }
-            }
         })
     }
 

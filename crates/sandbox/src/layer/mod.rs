@@ -12,6 +12,8 @@ mod private;
 mod read;
 #[cfg(target_os = "linux")]
 mod sys;
+#[cfg(target_os = "linux")]
+mod upper;
 
 use std::io;
 use std::path::Path;
@@ -20,13 +22,15 @@ use thiserror::Error;
 
 pub use self::change::{Attribute, Attributes, ChangeSet, Entry, Extent, Kind, Time, Was};
 #[cfg(not(target_os = "linux"))]
-pub use self::none::{Private, prepare, read, remove};
+pub use self::none::{Private, Upper, prepare, read, remove};
 #[cfg(target_os = "linux")]
 pub use self::prepare::{prepare, remove};
 #[cfg(target_os = "linux")]
 pub use self::private::Private;
 #[cfg(target_os = "linux")]
 pub use self::read::read;
+#[cfg(target_os = "linux")]
+pub use self::upper::Upper;
 
 /// Answers whether a path beneath the workspace belongs to the session alone: the path as bytes, and
 /// whether it is a folder. What lies beneath a private folder is private without being asked.

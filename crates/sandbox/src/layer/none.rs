@@ -35,6 +35,22 @@ impl Private {
     }
 }
 
+/// An open upper layer.
+#[derive(Debug)]
+pub struct Upper(());
+
+impl Upper {
+    /// Opens a layer.
+    pub fn open(_path: &Path) -> Result<Self, LayerError> {
+        Err(LayerError::Unsupported)
+    }
+
+    /// Opens a file of the layer by its path in it.
+    pub fn file(&self, _path: &[u8]) -> Result<std::fs::File, LayerError> {
+        Err(LayerError::Unsupported)
+    }
+}
+
 /// Makes a fresh upper and work folder.
 pub fn prepare(_workspace: &Path, _upper: &Path, _work: &Path) -> Result<(), LayerError> {
     Err(LayerError::Unsupported)
