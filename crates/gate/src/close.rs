@@ -121,7 +121,11 @@ pub(crate) fn completed(
         .committed
         .as_ref()
         .map(|committed| committed.undoable_until);
-    let mut events = closing.completed(execution, Some(&ran.output), changes.clone());
+    let mut events = closing.completed(
+        execution,
+        (Some(&ran.output), Some(ran.usage)),
+        changes.clone(),
+    );
     if let Some(last) = events.last_mut() {
         last.undoable_until = until;
     }

@@ -1,7 +1,7 @@
 //! From executions to events: the state in an event always comes from the type.
 
 use serde_json::{Value, json};
-use tagout_ledger::{Commitment, Kind, NewEvent, PathChange, Stamp, Texts, ToolRef};
+use tagout_ledger::{Commitment, Kind, NewEvent, PathChange, Stamp, Texts, ToolRef, Usage};
 use tagout_vocab::{SessionId, Timestamp};
 use tagout_workspace::Change;
 
@@ -82,7 +82,7 @@ impl Closing<'_> {
     pub(crate) fn completed(
         &self,
         execution: Execution<crate::lifecycle::Executing>,
-        output: Option<&Value>,
+        (output, usage): (Option<&Value>, Option<Usage>),
         paths: Vec<PathChange>,
     ) -> Vec<NewEvent> {
         let began = transition(self.clockwork, &execution, self.ticket, self.started);
@@ -91,6 +91,7 @@ impl Closing<'_> {
         event.capabilities.clone_from(&self.ticket.capabilities);
         event.duration = Some(self.duration());
         event.paths = paths;
+        event.usage = usage;
         if let Some(output) = output {
             let salt = self.clockwork.random();
             let bytes = output.to_string();

@@ -9,6 +9,7 @@ use std::sync::{Arc, Once, mpsc};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use tagout_ledger::Usage;
 use tagout_vocab::{Class, Code, Digest, Session, Timestamp, WorkspacePath};
 use tagout_workspace::{Change, Committed, RelPath, Transaction};
 
@@ -17,6 +18,7 @@ use crate::enforced;
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::{Cause, Executing, Execution};
+use crate::measure::Counters;
 use crate::observed;
 use crate::permit::Ticket;
 use crate::record::{self, Closing};
@@ -40,6 +42,7 @@ pub(crate) struct Job {
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) output: Value,
+    pub(crate) usage: Usage,
     /// Files that the session has now seen, with what they held before the tool looked.
     pub(crate) seen: Vec<(WorkspacePath, Option<Digest>)>,
     pub(crate) requests: Vec<(String, Request)>,
@@ -141,9 +144,12 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         now: job.started,
     };
     let mut context = Context::new(around, workspace, transaction);
+    let counters = Counters::now();
     let output = guarded(job, &mut context)?;
     let staged = context.transaction().staged_bytes();
-    enforced::returned(limits, staged, output.to_string().len() as u64)?;
+    let returned = output.to_string().len() as u64;
+    let usage = counters.since(staged, returned);
+    enforced::returned(limits, staged, returned)?;
     let violations = job.entry.output_violations(&output);
     if !violations.is_empty() {
         let message = format!(
@@ -168,9 +174,10 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         .map(|path| (path.clone(), known(path).and_then(|(_, digest)| *digest)))
         .collect();
     let requests = left.requests.clone();
-    let committed = commit(job, left, &output)?;
+    let committed = commit(job, left, (&output, usage))?;
     Ok(Ran {
         output,
+        usage,
         seen,
         requests,
         committed,
@@ -238,7 +245,11 @@ fn within_file_size(
 }
 
 /// Judges what a destructive call staged, and commits it. What a SAFE call staged is never applied.
-fn commit(job: &Job, left: Left<'_>, output: &Value) -> Result<Option<Committed>, Failure> {
+fn commit(
+    job: &Job,
+    left: Left<'_>,
+    (output, usage): (&Value, Usage),
+) -> Result<Option<Committed>, Failure> {
     let transaction = left.transaction;
     if job.ticket.class == Class::Safe {
         transaction.rollback();
@@ -260,7 +271,7 @@ fn commit(job: &Job, left: Left<'_>, output: &Value) -> Result<Option<Committed>
     let sealed = Sealed {
         admitted: job.ticket.seq,
         ticket: job.ticket.clone(),
-        events: closing.completed(execution, Some(output), changes),
+        events: closing.completed(execution, (Some(output), Some(usage)), changes),
     };
     let bytes = serde_json::to_vec(&sealed).map_err(|error| {
         let (kind, code) = (FailureKind::State, Code::Internal);
