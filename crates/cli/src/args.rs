@@ -9,14 +9,16 @@ use std::path::{Path, PathBuf};
 pub(crate) use commands::{DoctorArgs, ExecArgs, ParkedArgs, ParkedVerb};
 pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
 pub(crate) use runtime::{
-    AnswerArgs, ApproveArgs, EpochArgs, EpochVerb, InitArgs, IntentNewArgs, IntentProposeArgs,
-    PendingArgs, ProfileArg, RejectArgs, RunArgs, SessionArgs, TrustArgs,
+    AnswerArgs, ApproveArgs, EpochArgs, EpochVerb, GrantArgs, GrantIssueArgs, GrantVerb, InitArgs,
+    IntentNewArgs, IntentProposeArgs, PendingArgs, ProfileArg, RejectArgs, RunArgs, SessionArgs,
+    TrustArgs,
 };
 
 use clap::{Args as ClapArgs, CommandFactory as _, Parser, Subcommand, error::ErrorKind};
 use clap_complete::Shell;
 
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::report;
 
 /// Lockout-tagout for AI coding agents
@@ -67,12 +69,14 @@ pub(crate) enum Verb {
     Epoch(EpochArgs),
     Parked(ParkedArgs),
     Doctor(DoctorArgs),
+    Grant(GrantArgs),
     Lint(LintArgs),
     Log(LogArgs),
     Verify(VerifyArgs),
     Prove(ProveArgs),
     Seal(SealArgs),
     Stats(StatsArgs),
+    Compliance(ComplianceArgs),
     Completions(CompletionsArgs),
 }
 
@@ -153,6 +157,9 @@ pub(crate) enum IntentVerb {
         /// Do not ask for a terminal
         #[arg(long)]
         yes: bool,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Let an intent go, whoever holds it (for people)
     #[command(after_help = "Example:\n  tagout intent release INT-001")]
@@ -162,6 +169,9 @@ pub(crate) enum IntentVerb {
         /// Do not ask for a terminal
         #[arg(long)]
         yes: bool,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -169,6 +179,17 @@ pub(crate) enum IntentVerb {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  tagout lint")]
 pub(crate) struct LintArgs {
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Check this build and this workspace against the list of RFC-0001, line by line, by trying it
+///
+/// The trials run in a throw-away workspace. Exit code 0 only if every line is met.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  tagout compliance --json")]
+pub(crate) struct ComplianceArgs {
     /// Answer in JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -202,11 +223,24 @@ pub(crate) fn parse() -> Result<Args, Exit> {
             error.kind(),
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
         );
+        if !answered && wants_json() {
+            let message = error.render().to_string();
+            let failure = Failure::invalid(message.trim_end());
+            return report::failure(&failure.hint("`tagout --help` lists what there is"), true);
+        }
         let exit = if answered { Exit::Done } else { Exit::Invalid };
         // Printing help can only fail when nobody reads it.
         error.print().unwrap_or_default();
         exit
     })
+}
+
+/// Whether a program reads the answer. Asked of the words themselves, so that it also holds for a
+/// line that can't be understood; what follows `--` belongs to somebody else.
+pub(crate) fn wants_json() -> bool {
+    std::env::args_os()
+        .take_while(|word| word != "--")
+        .any(|word| word == "--json")
 }
 
 /// The command line's definition, for completions.

@@ -123,12 +123,15 @@ pub(crate) fn completed(
         .committed
         .as_ref()
         .map(|committed| committed.undoable_until);
-    let mut events = closing.completed(execution, Some(&ran.output), changes.clone());
+    let mut events = closing.completed(
+        execution,
+        (Some(&ran.output), Some(ran.usage)),
+        changes.clone(),
+    );
     if let Some(last) = events.last_mut() {
         last.undoable_until = until;
     }
-    let told = ran.told.as_ref();
-    record::tell_of_command(&mut events, told.map(|(told, usage)| (told, *usage)));
+    record::tell_of_command(&mut events, ran.told.as_ref());
     let mut receipt = Receipt {
         execution: Some(id),
         changes,

@@ -114,6 +114,9 @@ pub enum GateError {
         #[from]
         source: tagout_sandbox::layer::LayerError,
     },
+    /// A command's changes can't be staged.
+    #[error(transparent)]
+    Stage(#[from] crate::changes::StageError),
     /// The sandbox failed.
     #[error("the sandbox can't be used: {source}")]
     Sandbox {
@@ -194,6 +197,7 @@ impl GateError {
             | Self::TooMany { .. }
             | Self::Layer { .. }
             | Self::Sandbox { .. }
+            | Self::Stage(_)
             | Self::Answered { .. }
             | Self::Expired { .. }
             | Self::Grant { .. }

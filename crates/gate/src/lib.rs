@@ -17,6 +17,7 @@ mod facts;
 mod failure;
 mod history;
 pub mod lifecycle;
+mod measure;
 mod observed;
 mod old_text;
 mod own;

@@ -82,7 +82,7 @@ impl Closing<'_> {
     pub(crate) fn completed(
         &self,
         execution: Execution<crate::lifecycle::Executing>,
-        output: Option<&Value>,
+        (output, usage): (Option<&Value>, Option<Usage>),
         paths: Vec<PathChange>,
     ) -> Vec<NewEvent> {
         let began = transition(self.clockwork, &execution, self.ticket, self.started);
@@ -91,6 +91,7 @@ impl Closing<'_> {
         event.capabilities.clone_from(&self.ticket.capabilities);
         event.duration = Some(self.duration());
         event.paths = paths;
+        event.usage = usage;
         if let Some(output) = output {
             self.commit_to(&mut event, output);
         }
@@ -137,11 +138,10 @@ impl Closing<'_> {
     }
 }
 
-/// Adds what a command came to and used to the last event of its call.
-pub(crate) fn tell_of_command(events: &mut [NewEvent], told: Option<(&Value, Usage)>) {
-    if let (Some(last), Some((told, usage))) = (events.last_mut(), told) {
+/// Adds what a command came to to the last event of its call.
+pub(crate) fn tell_of_command(events: &mut [NewEvent], told: Option<&Value>) {
+    if let (Some(last), Some(told)) = (events.last_mut(), told) {
         last.data = Some(told.clone());
-        last.usage = Some(usage);
     }
 }
 

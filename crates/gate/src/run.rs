@@ -20,6 +20,7 @@ use crate::enforced;
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::{Cause, Executing, Execution};
+use crate::measure::Counters;
 use crate::observed;
 use crate::permit::Ticket;
 use crate::record::{self, Closing};
@@ -44,12 +45,13 @@ pub(crate) struct Job {
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) output: Value,
+    pub(crate) usage: Usage,
     /// Files that the session has now seen, with what they held before the tool looked.
     pub(crate) seen: Vec<(WorkspacePath, Option<Digest>)>,
     pub(crate) requests: Vec<(String, Request)>,
     pub(crate) committed: Option<Committed>,
-    /// What the closing event says about a command, and what it used.
-    pub(crate) told: Option<(Value, Usage)>,
+    /// What the closing event says about a command.
+    pub(crate) told: Option<Value>,
 }
 
 /// Whose turn it is. Once one side has left `RUNNING`, the other side knows.
@@ -152,9 +154,12 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         room: room(job),
     };
     let mut context = Context::new(around, workspace, transaction);
+    let counters = Counters::now();
     let output = guarded(job, &mut context)?;
     let staged = context.transaction().staged_bytes();
-    enforced::returned(limits, staged, output.to_string().len() as u64)?;
+    let returned = output.to_string().len() as u64;
+    let usage = counters.since(staged, returned);
+    enforced::returned(limits, staged, returned)?;
     let violations = job.entry.output_violations(&output);
     if !violations.is_empty() {
         let message = format!(
@@ -180,13 +185,15 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         .collect();
     let requests = left.requests.clone();
     let (transaction, ran) = (left.transaction, left.ran);
-    let committed = settled(job, (transaction, ran.as_ref()), &output)?;
+    let usage = ran.as_ref().map_or(usage, |ran| ran.usage);
+    let committed = settled(job, (transaction, ran.as_ref()), (&output, usage))?;
     Ok(Ran {
         output,
+        usage,
         seen,
         requests,
         committed,
-        told: ran.map(|ran| (ran.told, ran.usage)),
+        told: ran.map(|ran| ran.told),
     })
 }
 
@@ -206,7 +213,7 @@ fn room(job: &Job) -> Option<Room<'_>> {
 fn settled(
     job: &Job,
     (transaction, ran): (Transaction<'_>, Option<&context::Ran>),
-    output: &Value,
+    (output, usage): (&Value, Usage),
 ) -> Result<Option<Committed>, Failure> {
     let refused = ran.and_then(|ran| ran.refused.as_ref());
     let committed = match refused {
@@ -214,7 +221,7 @@ fn settled(
             transaction.rollback();
             Err(refused.failure())
         }
-        None => commit(job, transaction, (output, ran)),
+        None => commit(job, transaction, ran, (output, usage)),
     };
     let Some(ran) = ran else {
         return committed;
@@ -303,7 +310,8 @@ fn within_file_size(
 fn commit(
     job: &Job,
     transaction: Transaction<'_>,
-    (output, ran): (&Value, Option<&context::Ran>),
+    ran: Option<&context::Ran>,
+    (output, usage): (&Value, Usage),
 ) -> Result<Option<Committed>, Failure> {
     if job.ticket.class == Class::Safe {
         transaction.rollback();
@@ -323,8 +331,8 @@ fn commit(
         ended: now,
     };
     let execution = Execution::<Executing>::orphaned(job.ticket.execution.clone());
-    let mut events = closing.completed(execution, Some(output), changes);
-    record::tell_of_command(&mut events, ran.map(|ran| (&ran.told, ran.usage)));
+    let mut events = closing.completed(execution, (Some(output), Some(usage)), changes);
+    record::tell_of_command(&mut events, ran.map(|ran| &ran.told));
     let sealed = Sealed {
         admitted: job.ticket.seq,
         ticket: job.ticket.clone(),

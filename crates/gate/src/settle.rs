@@ -193,7 +193,7 @@ impl Settling<'_> {
         let id = execution.id().clone();
         let (mut receipt, mut events) = match ended {
             Ok((output, changes)) => {
-                let events = closing.completed(execution, output, changes.clone());
+                let events = closing.completed(execution, (output, None), changes.clone());
                 let mut receipt = Receipt::of(Outcome::Completed, Promise::Guard);
                 receipt.changes = changes;
                 (receipt, events)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tagout_gate::sandbox::{LiveSink, Stream};
 use tagout_gate::{Attached, Engine, Outcome, Receipt};
-use tagout_vocab::{Agent, Call, Role, SessionId};
+use tagout_vocab::{Agent, Call, Code, Role, SessionId};
 
 use crate::args::{ExecArgs, PlaceArgs};
 use crate::exit::Exit;
@@ -29,7 +29,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
         } else {
             FAILED
         };
-        report::failure(&failure);
+        report::failure(&failure, args.json);
         Ok(Exit::Own(code))
     })
 }
@@ -37,7 +37,8 @@ pub(crate) fn run(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
 fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     if args::is_governed() {
         let message = "this already is a governed call: a command in it is confined by that";
-        return Err(Failure::denied(message).hint("run the command itself, without `tagout exec`"));
+        let failure = Failure::denied(Code::StateViolation, message);
+        return Err(failure.hint("run the command itself, without `tagout exec`"));
     }
     let line = words::line(&args.command)?;
     let engine = runtime::open(place)?;

@@ -1,10 +1,12 @@
 //! One file per verb.
 
+mod compliance;
 mod demo;
 mod doctor;
 mod epoch;
 mod exec;
 mod explain;
+mod grant;
 mod init;
 mod intent;
 mod lint;
@@ -26,6 +28,7 @@ use crate::report;
 /// Does what was asked; whatever goes wrong is said once.
 pub(crate) fn run(args: Args) -> Exit {
     let place = &args.place;
+    let json = args::wants_json();
     let result = match args.verb {
         Verb::Explain(verb) => explain::run(place, &verb),
         Verb::Intent(verb) => intent::run(place, &verb),
@@ -42,6 +45,8 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Reject(verb) => people::reject(place, &verb),
         Verb::Answer(verb) => people::answer(place, &verb),
         Verb::Epoch(verb) => epoch::run(place, &verb),
+        Verb::Grant(verb) => grant::run(place, &verb),
+        Verb::Compliance(verb) => compliance::run(place, &verb),
         Verb::Log(verb) => log::run(place, &verb),
         Verb::Verify(verb) => verify::run(place, &verb),
         Verb::Prove(verb) => prove::run(place, &verb),
@@ -49,5 +54,5 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Stats(verb) => stats::run(place, &verb),
         Verb::Completions(verb) => args::completions(verb.shell).map(|()| Exit::Done),
     };
-    result.unwrap_or_else(|failure: Failure| report::failure(&failure))
+    result.unwrap_or_else(|failure: Failure| report::failure(&failure, json))
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tagout_gate::{GateError, Parked, ParkedPath};
+use tagout_vocab::Code;
 
 use crate::args::{ParkedArgs, ParkedVerb, PlaceArgs};
 use crate::exit::Exit;
@@ -101,9 +102,7 @@ fn apply(
     } else {
         "Apply all of it?"
     };
-    if !person::agrees(yes, question)? {
-        return Ok(Exit::Denied);
-    }
+    person::agrees(yes, question)?;
     let applied = engine.apply_parked(id, &args::user(), in_scope).map_err(of)?;
     if json {
         report::json(&json!({
@@ -125,9 +124,7 @@ fn apply(
 fn discard(place: &PlaceArgs, id: &str, yes: bool, json: bool) -> Result<Exit, Failure> {
     person::required(yes, "parked drop")?;
     let engine = runtime::open(place)?;
-    if !person::agrees(yes, "Throw these changes away?")? {
-        return Ok(Exit::Denied);
-    }
+    person::agrees(yes, "Throw these changes away?")?;
     engine.drop_parked(id, &args::user()).map_err(of)?;
     if json {
         report::json(&json!({ "dropped": id }))?;
@@ -143,6 +140,7 @@ fn of(error: GateError) -> Failure {
     if matches!(error, GateError::Unknown { .. }) {
         return Failure::invalid(&error).hint("`tagout parked list` shows what there is");
     }
+    let code = error.code();
     let clash = matches!(
         error,
         GateError::Workspace {
@@ -150,8 +148,9 @@ fn of(error: GateError) -> Failure {
         }
     );
     let refused = matches!(error, GateError::NotApplied { .. });
-    let mut failure = Failure::failed(&error);
+    let mut failure = Failure::failed(&error).code(code);
     if clash {
+        failure = failure.code(Code::Conflict);
         failure.exit = Exit::Conflict;
     } else if refused {
         failure.exit = Exit::Denied;

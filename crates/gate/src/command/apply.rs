@@ -10,7 +10,7 @@ use tagout_workspace::RelPath;
 use super::folders::Folders;
 use super::parked::{AppliedParked, Parked, ParkedPath};
 use super::private::Private;
-use super::stage;
+use crate::changes;
 use crate::engine::{Engine, Inner};
 use crate::error::GateError;
 use crate::record;
@@ -114,16 +114,15 @@ impl Engine {
             .execution(&parked.execution)
             .join("upper");
         let mut transaction = self.inner.workspace.begin(&execution)?;
-        transaction.since(parked.mark);
-        stage::stage(&mut transaction, &upper, set)?;
-        let changes = record::path_changes(&transaction.staged()?);
+        changes::stage(set, &upper, &mut transaction, &parked.mark)?;
+        let changed = record::path_changes(&transaction.staged()?);
         let data = json!({
-            "parked": parked.id, "applied": changes.len(), "leftOut": left_out.len(),
+            "parked": parked.id, "applied": changed.len(), "leftOut": left_out.len(),
             "madeBy": parked.execution,
         });
         let mut event = self.parked_event(parked, data, by);
         event.execution_id = Some(execution.to_string());
-        event.paths.clone_from(&changes);
+        event.paths.clone_from(&changed);
         let sealed = SealedApply {
             parked: parked.id.clone(),
             after: tagout_ledger::Reader::open(self.inner.ledger.dir())?.size()?,
@@ -139,7 +138,7 @@ impl Engine {
         drop(self.inner.ledger.append(&[event])?);
         committed.confirm();
         Ok(AppliedParked {
-            applied: changes.into_iter().map(|one| one.path).collect(),
+            applied: changed.into_iter().map(|one| one.path).collect(),
             left_out: Vec::new(),
             execution,
             undoable_until,

@@ -8,7 +8,8 @@ use tagout_vocab::{Code, Digest, IntentId};
 use tagout_workspace::{Change, ChangeKind, RelPath};
 
 use super::parked::ParkedPath;
-use super::settle::{is_of_git, not_of_git};
+use super::settle::not_of_git;
+use crate::changes::git::{self, GitPath};
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::Cause;
@@ -83,8 +84,8 @@ pub(crate) fn judged(
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
-    let mut beyond = observed::beyond(inner, intent, &not_of_git(&changes, true));
-    beyond.extend(of_git(inner, &changes));
+    let mut beyond = of_git(inner, &changes);
+    beyond.extend(observed::beyond(inner, intent, &not_of_git(&changes, true)));
     let paths = changes
         .iter()
         .map(|change| {
@@ -110,20 +111,21 @@ pub(crate) fn judged(
 /// What git runs or obeys gives authority, although git's folder belongs to no intent.
 fn of_git(inner: &Inner, changes: &[Change]) -> Vec<observed::Beyond> {
     let catalogue = &inner.shelf.books.catalogue;
-    let inside = changes
-        .iter()
-        .filter(|change| is_of_git(change.path.as_bytes()));
-    let mut found = Vec::new();
-    for change in inside {
-        let why = match change.path.to_workspace() {
-            Ok(path) => catalogue.is_authority(&path).map(ToOwned::to_owned),
-            Err(_) => Some("its name is not text".to_owned()),
-        };
-        found.extend(why.map(|why| observed::Beyond {
+    let against = |change: &Change| {
+        let known = change.path.to_workspace().ok();
+        let known = known.and_then(|path| catalogue.is_authority(&path).map(ToOwned::to_owned));
+        match git::what(change.path.as_bytes()) {
+            GitPath::Worktree => None,
+            GitPath::Authority => known.or_else(|| Some("git runs or obeys it".to_owned())),
+            GitPath::Object | GitPath::Ref | GitPath::Bookkeeping => known,
+        }
+    };
+    let beyond = |change: &Change| {
+        against(change).map(|why| observed::Beyond {
             path: change.path.clone(),
             code: Code::AuthorityFile,
             why,
-        }));
-    }
-    found
+        })
+    };
+    changes.iter().filter_map(beyond).collect()
 }

@@ -18,7 +18,6 @@ mod parked;
 mod private;
 mod run;
 mod settle;
-mod stage;
 mod stored;
 mod tracked;
 mod words;

@@ -14,6 +14,8 @@ use super::parked::ParkedPath;
 use super::private::Private;
 use super::run::{Layer, Over, Room};
 use super::{Command, CommandEnded};
+use crate::changes::git::{self, GitPath};
+use crate::changes::{self, StageError};
 use crate::context::Ran;
 use crate::error::GateError;
 use crate::failure::{Failure, FailureKind};
@@ -83,19 +85,23 @@ impl Layer {
     }
 }
 
-/// Whether a path is git's own folder or lies in it.
-pub(crate) fn is_of_git(path: &[u8]) -> bool {
-    path == b".git" || path.starts_with(b".git/")
+/// A set that could not be staged.
+fn of_stage(error: &StageError) -> Failure {
+    if let StageError::Workspace(error) = error {
+        return Failure::of_workspace(error);
+    }
+    let (kind, code) = (FailureKind::Execution, Code::ExecutionFailed);
+    Failure::new(kind, Cause::ExecutionError, code, error.to_string())
 }
 
 /// Git's own files are not owned by intents. For a command they have rules of their own, which the
-/// staging holds; what git runs or obeys is authority all the same.
+/// staging holds; what git runs or obeys is judged all the same.
 pub(crate) fn not_of_git(changes: &[Change], command: bool) -> Vec<Change> {
-    changes
-        .iter()
-        .filter(|change| !(command && is_of_git(change.path.as_bytes())))
-        .cloned()
-        .collect()
+    let own = |change: &&Change| match git::what(change.path.as_bytes()) {
+        GitPath::Worktree | GitPath::Authority => true,
+        GitPath::Object | GitPath::Ref | GitPath::Bookkeeping => !command,
+    };
+    changes.iter().filter(own).cloned().collect()
 }
 
 impl Room<'_> {
@@ -232,9 +238,8 @@ impl Room<'_> {
         set: &ChangeSet,
         transaction: &mut Transaction<'_>,
     ) -> Result<(), Failure> {
-        transaction.since(over.mark);
-        let staged = super::stage::stage(transaction, &over.places.upper(), set);
-        staged.map_err(|error| Failure::of_workspace(&error))
+        let staged = changes::stage(set, &over.places.upper(), transaction, &over.mark);
+        staged.map_err(|error| of_stage(&error))
     }
 
     /// Every path of a set with what stands against it.
