@@ -5,6 +5,7 @@ use tagout_vocab::{Code, Refusal, Timestamp};
 use tagout_workspace::RelPath;
 
 use crate::admit::unavailable;
+use crate::command;
 use crate::engine::Inner;
 use crate::error::GateError;
 use crate::failure::{Failure, FailureKind};
@@ -15,6 +16,7 @@ use crate::receipt::{Outcome, Promise, Receipt};
 use crate::record::{self, Closing};
 use crate::requests;
 use crate::run::Ran;
+use crate::tool::Request;
 
 /// The receipt of a call that never began.
 pub(crate) fn refused(outcome: Outcome, refusal: Box<Refusal>) -> Receipt {
@@ -147,6 +149,7 @@ pub(crate) fn completed(
     }
     after(inner, ticket, &ran, &mut receipt);
     history::note(inner, ticket, &receipt);
+    over(inner, ticket, &ran, &mut receipt);
     receipt.output = Some(ran.output);
     if let Some(committed) = ran.committed {
         let due = committed.checkpoint_due;
@@ -200,6 +203,17 @@ fn untold(
     receipt.warnings.push(told.to_owned());
     after(inner, ticket, ran, &mut receipt);
     receipt
+}
+
+/// A session that is over takes with it what it left running.
+fn over(inner: &Inner, ticket: &Ticket, ran: &Ran, receipt: &mut Receipt) {
+    let completes = |(_, request): &(String, Request)| *request == Request::Complete;
+    if ran.requests.iter().any(completes)
+        && let Err(error) = command::end_session(inner, &ticket.session)
+    {
+        let told = format!("what the session left running could not be ended: {error}");
+        receipt.warnings.push(told);
+    }
 }
 
 /// What the session has seen now.

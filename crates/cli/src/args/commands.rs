@@ -38,8 +38,12 @@ pub(crate) struct ExecArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
+    /// End what the session left running, and run nothing
+    #[arg(long, conflicts_with_all = ["command", "long_running", "timeout", "cwd", "intent"])]
+    pub(crate) end: bool,
+
     /// One argument is a shell line; several are the words of one command
-    #[arg(required = true, last = true, value_name = "COMMAND")]
+    #[arg(required_unless_present = "end", last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
 

@@ -40,9 +40,12 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
         let failure = Failure::denied(Code::StateViolation, message);
         return Err(failure.hint("run the command itself, without `tagout exec`"));
     }
-    let line = words::line(&args.command)?;
     let engine = runtime::open(place)?;
     let session = session(args)?;
+    if args.end {
+        return end(&engine, &session, args.json);
+    }
+    let line = words::line(&args.command)?;
     if let Some(refused) = select(&engine, args, &session)? {
         told::tell(&refused, args.json)?;
         return Ok(Exit::Own(REFUSED));
@@ -56,6 +59,19 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     let receipt = engine.execute_with(&call(&engine, args, (line, session))?, &attached);
     told::tell(&receipt, args.json)?;
     Ok(Exit::Own(code(&receipt, interrupted.signal())))
+}
+
+/// Ends what the session left running.
+fn end(engine: &Engine, session: &SessionId, json: bool) -> Result<Exit, Failure> {
+    let ended = engine.end_commands(session)?;
+    if json {
+        report::json(&json!({ "ended": ended }))?;
+        return Ok(Exit::Done);
+    }
+    for id in &ended {
+        report::line(&format!("ended {id}"))?;
+    }
+    Ok(Exit::Done)
 }
 
 /// What the command prints goes on as it comes.

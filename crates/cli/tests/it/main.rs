@@ -9,7 +9,11 @@ mod bad_input;
 #[cfg(test)]
 mod compliance;
 #[cfg(test)]
+mod confined;
+#[cfg(test)]
 mod demo;
+#[cfg(test)]
+mod exec;
 #[cfg(test)]
 mod explain;
 #[cfg(test)]

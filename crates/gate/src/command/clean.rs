@@ -14,7 +14,7 @@ use super::{long, stored};
 use crate::engine::Inner;
 use crate::error::GateError;
 
-fn named(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+pub(super) fn named(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let wanted = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
@@ -25,6 +25,7 @@ fn named(folder: &Path, prefix: &str) -> Vec<PathBuf> {
 
 /// Removes what is of no use any more. What can't be removed now stays until the next time.
 pub(crate) fn clean(inner: &Inner) -> Result<(), GateError> {
+    long::settle(inner)?;
     let folders = Folders::of(&inner.site.state);
     let left = named(&folders.layers(), "x-");
     if left.is_empty() {

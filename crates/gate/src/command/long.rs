@@ -81,6 +81,37 @@ pub(crate) fn end_session(inner: &Inner, session: &SessionId) -> Result<Vec<Stri
     Ok(ended)
 }
 
+/// Tells the ledger of commands that ended by themselves since somebody looked.
+pub(crate) fn settle(inner: &Inner) -> Result<(), GateError> {
+    let layers = Folders::of(&inner.site.state).layers();
+    for session in super::clean::named(&layers, "s-") {
+        let known = all(&session);
+        let Some(of) = known.first().map(|one| one.session.clone()) else {
+            continue;
+        };
+        // A keeper that can't be asked may still keep something.
+        let Ok(runs) = tagout_sandbox::session_runs(&session.join("net")) else {
+            continue;
+        };
+        let (left, over): (Vec<Left>, Vec<Left>) =
+            known.into_iter().partition(|one| runs.contains(&one.detached));
+        if over.is_empty() {
+            continue;
+        }
+        let over: Vec<String> = over.into_iter().map(|one| one.id).collect();
+        let data = json!({ "ended": over, "why": "by themselves" });
+        let clock = (&inner.clockwork, inner.clockwork.now());
+        let event = record::other(clock, Kind::Session, Some(&of), data);
+        drop(inner.ledger.append(&[event])?);
+        if left.is_empty() {
+            files::remove(&session.join(FILE))?;
+        } else {
+            Store::write(&session.join(FILE), &left)?;
+        }
+    }
+    Ok(())
+}
+
 impl Engine {
     /// Ends the commands that a session left running, and says which.
     pub fn end_commands(&self, session: &SessionId) -> Result<Vec<String>, GateError> {

@@ -37,6 +37,7 @@ pub use stored::StoredOutput;
 
 pub(crate) use apply::SealedApply;
 pub(crate) use clean::clean;
+pub(crate) use long::end_session;
 pub(crate) use judged::{judged, owns, read};
 pub(crate) use park::park;
 pub(crate) use run::{Layer, Room, confinement};
