@@ -36,7 +36,7 @@ pub(crate) const ROOMS: &[Room] = &[
     room("agents", &[], &[]),
     room("ledger", &[], &[May::Io, May::Write]),
     room("workspace", &[], &[May::Io, May::Write]),
-    room("sandbox", &[], &[May::Io, May::Spawn]),
+    room("sandbox", &[], &[May::Io, May::Spawn, May::Write]),
     room("trace", &[], &[May::Io]),
     room(
         "gate",

@@ -7,9 +7,17 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod compliance;
+#[cfg(test)]
+mod confined;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod exec;
+#[cfg(test)]
 mod explain;
+#[cfg(test)]
+mod grant;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
@@ -22,6 +30,8 @@ mod log;
 mod prove;
 #[cfg(test)]
 mod ran;
+#[cfg(test)]
+mod refusals;
 #[cfg(test)]
 mod runtime;
 #[cfg(test)]

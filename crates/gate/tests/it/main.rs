@@ -18,4 +18,5 @@ mod registry;
 mod sessions;
 mod support;
 mod threats;
+mod tidying;
 mod types;

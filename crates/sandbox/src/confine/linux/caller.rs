@@ -1,0 +1,379 @@
+//! The calling process's side: starting the helper, sending it plans, following a run.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::net::{SendFlags, Shutdown, shutdown};
+
+use super::channel;
+use super::clock::ClockWatch;
+use super::helper::{HELPER_ARGUMENT, HELPER_NAME};
+use super::wire::{Raw, Report, Request, Spec};
+use super::{session, spec};
+use crate::ended::{Ended, Exit};
+use crate::error::{Refused, SandboxError};
+use crate::limits::{Groups, Limit, LimitHit};
+use crate::output::{Captured, Collector};
+use crate::plan::{Enforcer, Plan};
+use crate::session::Detached;
+use crate::wanted::{Input, Lane, Network, Wanted};
+
+/// The program to start as the helper, where it is not this one.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// The helper of this process: started by the first run, ended by the end of this process.
+static HELPER: Mutex<Option<Helper>> = Mutex::new(None);
+
+/// Names another program to start as the helper: one whose `main` begins with
+/// [`super::serve_if_helper`]. Only the first word counts. For programs whose own `main` can't, such
+/// as tests.
+pub fn use_helper(program: PathBuf) {
+    // A second word changes nothing; the first is in use already.
+    PROGRAM.set(program).ok();
+}
+
+struct Helper {
+    control: UnixStream,
+    process: Child,
+}
+
+impl Helper {
+    fn start() -> io::Result<Self> {
+        let (control, process) = start_helper(HELPER_ARGUMENT)?;
+        Ok(Self { control, process })
+    }
+}
+
+/// Starts this program anew as a helper of some kind, with a socket as its standard input.
+pub(super) fn start_helper(argument: &str) -> io::Result<(UnixStream, Child)> {
+    let (control, other) = UnixStream::pair()?;
+    let program = PROGRAM
+        .get()
+        .map_or(OsStr::new("/proc/self/exe"), |path| path.as_os_str());
+    #[expect(clippy::disallowed_methods, reason = "this is the sandbox crate")]
+    let process = Command::new(program)
+        .arg0(HELPER_NAME)
+        .arg(argument)
+        .env_clear()
+        .stdin(OwnedFd::from(other))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    Ok((control, process))
+}
+
+/// Sends a request to the helper, which is started if there is none or it is gone.
+fn send(request: &Request, handles: &[BorrowedFd<'_>]) -> Result<(), SandboxError> {
+    let failed = |step| move |source| SandboxError::Helper { step, source };
+    let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(helper) = slot.as_mut() {
+        if helper.process.try_wait().is_ok_and(|ended| ended.is_none())
+            && channel::send_request(&helper.control, request, handles).is_ok()
+        {
+            return Ok(());
+        }
+        *slot = None;
+    }
+    let helper = slot.insert(Helper::start().map_err(failed("starting it"))?);
+    channel::send_request(&helper.control, request, handles).map_err(failed("sending it a request"))
+}
+
+/// A run that is under way. Dropping it ends the run.
+#[derive(Debug)]
+pub struct Running {
+    run: Arc<OwnedFd>,
+    placed: Option<i32>,
+    detached: bool,
+    artifact: PathBuf,
+    collector: Option<Collector>,
+    groups: Groups,
+    enforcers: Vec<Enforcer>,
+    lane: Lane,
+    begun: Instant,
+    clock: ClockWatch,
+    output_bytes_max: Option<u64>,
+}
+
+/// Builds the sandbox and starts the command.
+pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
+    let groups = Groups::create(&plan.chosen).map_err(setup("the control groups"))?;
+    let spec = Spec {
+        groups: groups.joins().iter().map(Raw::from).collect(),
+        ..spec::of(&plan)
+    };
+    let program = spec.argv.first().cloned();
+    let output_bytes_max = spec.limits.limits.output_bytes;
+    let clock = ClockWatch::start().map_err(setup("watching the clock"))?;
+    let (run, theirs) = channel::run_pair().map_err(setup("a socket for the run"))?;
+    let run = Arc::new(run);
+    let wanted = plan.wanted;
+    let input = input(wanted.input).map_err(setup("the command's input"))?;
+    let (collector, [output, errors]) = outputs(&wanted, &run, output_bytes_max)?;
+    let begun = Instant::now();
+    let request = Request::Launch(Box::new(spec));
+    let handles = [&theirs, &input, &output, &errors].map(AsFd::as_fd);
+    match &wanted.network {
+        Network::Session(dir) => session::send(dir, &request, &handles)?,
+        Network::Off | Network::Any => send(&request, &handles)?,
+    }
+    drop((theirs, input, output, errors));
+    let placed = wait_for_program(&run, program.as_ref())?;
+    Ok(Running {
+        run,
+        placed,
+        detached: false,
+        collector,
+        artifact: wanted.output.artifact,
+        groups,
+        enforcers: plan.enforcers,
+        lane: plan.form.lane,
+        begun,
+        clock,
+        output_bytes_max,
+    })
+}
+
+/// Where the command's output goes: through pipes to a reader here, or straight to the artifact if
+/// the command outlives this process.
+fn outputs(
+    wanted: &Wanted,
+    run: &Arc<OwnedFd>,
+    bytes_max: Option<u64>,
+) -> Result<(Option<Collector>, [OwnedFd; 2]), SandboxError> {
+    let kept = |source| SandboxError::Output {
+        path: wanted.output.artifact.display().to_string(),
+        source,
+    };
+    if wanted.long_running {
+        let file: OwnedFd = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(&wanted.output.artifact)
+            .map_err(kept)?
+            .into();
+        let second = file.try_clone().map_err(kept)?;
+        return Ok((None, [file, second]));
+    }
+    let (output, output_end) = pipe().map_err(setup("a pipe for the output"))?;
+    let (errors, errors_end) = pipe().map_err(setup("a pipe for the output"))?;
+    let stopper = Arc::clone(run);
+    let hit = Box::new(move || stop(&stopper));
+    let collector =
+        Collector::start(&wanted.output, [output, errors], bytes_max, hit).map_err(kept)?;
+    Ok((Some(collector), [output_end, errors_end]))
+}
+
+fn setup(step: &'static str) -> impl Fn(io::Error) -> SandboxError {
+    move |source| SandboxError::Setup {
+        step: step.to_owned(),
+        source,
+    }
+}
+
+fn input(input: Input) -> io::Result<OwnedFd> {
+    match input {
+        Input::Nothing => Ok(File::open("/dev/null")?.into()),
+        Input::Inherited => io::stdin().as_fd().try_clone_to_owned(),
+    }
+}
+
+fn pipe() -> io::Result<(File, OwnedFd)> {
+    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    Ok((File::from(read), write))
+}
+
+fn stop(run: &OwnedFd) {
+    // A run that is over already is what is wanted. The word is for one that outlives its caller.
+    rustix::net::send(run, b"stop", SendFlags::NOSIGNAL | SendFlags::DONTWAIT).ok();
+    shutdown(run, Shutdown::Write).ok();
+}
+
+fn report(run: &OwnedFd) -> Result<Report, SandboxError> {
+    let report = channel::receive_report(run).map_err(|source| SandboxError::Helper {
+        step: "hearing from the sandbox",
+        source,
+    })?;
+    report.ok_or(SandboxError::Vanished)
+}
+
+/// Waits until the program runs, or says why it does not; returns the number by which a session
+/// knows it.
+fn wait_for_program(run: &OwnedFd, program: Option<&Raw>) -> Result<Option<i32>, SandboxError> {
+    let mut placed = None;
+    loop {
+        match report(run)? {
+            Report::Started => return Ok(placed),
+            Report::Placed { pid } => placed = Some(pid),
+            Report::Failed { step, errno } => {
+                return Err(SandboxError::Setup {
+                    step,
+                    source: io::Error::from_raw_os_error(errno),
+                });
+            }
+            Report::NoProgram { errno } => {
+                return Err(SandboxError::Program {
+                    program: program.map_or_else(String::new, |name| {
+                        String::from_utf8_lossy(name.bytes()).into_owned()
+                    }),
+                    source: io::Error::from_raw_os_error(errno),
+                });
+            }
+            Report::Ended { .. } => return Err(SandboxError::Vanished),
+        }
+    }
+}
+
+impl Running {
+    /// The lane it runs in.
+    pub fn lane(&self) -> Lane {
+        self.lane
+    }
+
+    /// Waits for the end of the command and of everything it started.
+    pub fn wait(mut self) -> Result<Ended, SandboxError> {
+        let last = match report(&self.run) {
+            Ok(report) => Some(report),
+            // Killed from outside, as by the kernel for its memory: the groups may know.
+            Err(SandboxError::Vanished) => None,
+            Err(error) => return Err(error),
+        };
+        let wall = self.begun.elapsed();
+        let (output, flooded) = match self.collector.take() {
+            Some(collector) => collector.finish().map_err(setup("keeping the output"))?,
+            None => (self.written(), false),
+        };
+        let seen = self.groups.hit();
+        let (exit, hit, stopped, cpu, peak) = match last {
+            Some(Report::Ended {
+                exit,
+                hit,
+                stopped,
+                cpu_us,
+                peak_memory,
+            }) => (
+                exit,
+                hit,
+                stopped,
+                Duration::from_micros(cpu_us),
+                peak_memory,
+            ),
+            Some(
+                Report::Started
+                | Report::Placed { .. }
+                | Report::Failed { .. }
+                | Report::NoProgram { .. },
+            )
+            | None => {
+                if seen.is_none() {
+                    return Err(SandboxError::Vanished);
+                }
+                (
+                    Exit::Signal(libc::SIGKILL),
+                    None,
+                    false,
+                    Duration::ZERO,
+                    None,
+                )
+            }
+        };
+        let flood = flooded.then(|| self.flood());
+        Ok(Ended {
+            exit,
+            stopped: stopped && flood.is_none(),
+            failed_by: hit.or(flood).or(seen),
+            enforcers: std::mem::take(&mut self.enforcers),
+            lane: self.lane,
+            wall,
+            cpu,
+            peak_memory: self.groups.peak_memory().or(peak),
+            hint: crate::hint::find(self.lane, &output),
+            output,
+            clock_was_set: self.clock.was_set(),
+        })
+    }
+
+    fn flood(&self) -> LimitHit {
+        LimitHit {
+            limit: Limit::Output,
+            by: "the reader of the output".to_owned(),
+            detail: format!(
+                "more than {} bytes of output",
+                self.output_bytes_max.unwrap_or_default()
+            ),
+        }
+    }
+
+    /// Ends the command and everything it started; [`Running::wait`] then returns.
+    pub fn stop(&self) {
+        stop(&self.run);
+    }
+
+    /// A handle with which another thread can end the run.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::clone(&self.run))
+    }
+
+    /// Leaves a long-running command to its session. Any other is ended: it can't outlive its
+    /// caller.
+    pub fn detach(mut self) -> Result<Detached, SandboxError> {
+        let id = self.placed.take().ok_or_else(|| {
+            Refused::new(
+                "a command without its caller",
+                "only long-running commands outlive it",
+                "start it as long-running, in a session",
+            )
+        })?;
+        self.detached = true;
+        Ok(Detached { id })
+    }
+
+    /// What a command that writes its artifact itself has written.
+    fn written(&self) -> Captured {
+        let length = std::fs::metadata(&self.artifact).map_or(0, |file| file.len());
+        Captured {
+            bytes: length,
+            artifact: self.artifact.clone(),
+            ..Captured::default()
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.detached {
+            stop(&self.run);
+        }
+    }
+}
+
+/// Ends a run from another thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<OwnedFd>);
+
+impl Stopper {
+    /// Ends the command and everything it started.
+    pub fn stop(&self) {
+        stop(&self.0);
+    }
+}
+
+/// The value of `PATH` in an environment.
+pub(super) fn search(env: &[(OsString, OsString)]) -> Raw {
+    let value = env.iter().find(|(name, _)| name == "PATH");
+    Raw::from(value.map_or_else(OsString::new, |(_, value)| value.clone()))
+}
+
+/// `NAME=value`.
+pub(super) fn assignment((name, value): &(OsString, OsString)) -> Raw {
+    let bytes = [name.as_bytes(), b"=", value.as_bytes()].concat();
+    Raw::from(OsStr::from_bytes(&bytes).to_owned())
+}

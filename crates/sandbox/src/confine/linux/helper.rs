@@ -1,0 +1,141 @@
+//! The helper process: one thread, receives requests, makes first processes.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use super::channel;
+use super::init::{self, Handles};
+use super::seccomp::{self, Filters};
+use super::sys::{self, Side};
+use super::wire::{At, Failed, Net, Report, Request, Spec};
+use super::{ids, keeper};
+
+/// What the helper is called in its own argument list; no person types it by accident.
+pub(super) const HELPER_NAME: &str = "tagout-sandbox-helper";
+
+/// Its only argument. A program that does not know about helpers, such as a test runner, stops at
+/// it instead of starting over.
+pub(super) const HELPER_ARGUMENT: &str = "--tagout-sandbox-helper";
+
+/// The same for the keeper of a session.
+pub(super) const KEEPER_ARGUMENT: &str = "--tagout-sandbox-keeper";
+
+/// Must be the first thing in `main`: when this process was started as the helper, runs it and
+/// never returns.
+pub fn serve_if_helper() {
+    let mut words = std::env::args_os();
+    if words.next().is_none_or(|name| name != HELPER_NAME) {
+        return;
+    }
+    let served = match words.next() {
+        Some(word) if word == HELPER_ARGUMENT => serve(),
+        Some(word) if word == KEEPER_ARGUMENT => keeper::serve(),
+        Some(_) | None => return,
+    };
+    sys::leave(i32::from(served.is_err()));
+}
+
+fn serve() -> io::Result<()> {
+    let control = begin_process()?;
+    sys::forget_children();
+    while let Some((request, handles)) = channel::next_request(&control)? {
+        match (request, Handles::new(handles)) {
+            (Request::Launch(spec), Some(handles)) => {
+                launch(&spec, handles, &[control.as_fd()]);
+            }
+            (Request::Launch(_) | Request::Alive | Request::Stop(_) | Request::End, _) => {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lets go of everything that was inherited, the control socket aside.
+pub(super) fn begin_process() -> io::Result<UnixStream> {
+    sys::close_from(3)?;
+    // The terminal's signals are for the caller; when it goes, the socket closes and so does this.
+    rustix::process::setsid().ok();
+    rustix::process::chdir("/")?;
+    take_standard_input()
+}
+
+/// The control socket comes as standard input; it is moved away so that nothing inherits it there.
+fn take_standard_input() -> io::Result<UnixStream> {
+    let control = rustix::io::fcntl_dupfd_cloexec(io::stdin().as_fd(), 3)?;
+    let nothing = std::fs::File::open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    Ok(UnixStream::from(control))
+}
+
+/// Makes the first process of one sandbox, gives it its ids, and lets it go; returns its number.
+/// What fails before that is reported in its stead. `own` are sockets that only this process may
+/// hold: their end tells others that it died.
+pub(super) fn launch(spec: &Spec, handles: Handles, own: &[BorrowedFd<'_>]) -> Option<i32> {
+    let made = match begin(spec) {
+        Ok(Begun::Here { released, filters }) => {
+            own.iter().for_each(sys::abandon);
+            init::run(spec, handles, &released, &filters)
+        }
+        Ok(Begun::There { pid, release }) => {
+            if spec.outlives {
+                // A caller that is gone needs no report.
+                channel::send_report(&handles.run, &Report::Placed { pid }).ok();
+            }
+            settle(spec, pid, &release).map(|()| pid)
+        }
+        Err(failed) => Err(failed),
+    };
+    match made {
+        Ok(pid) => Some(pid),
+        Err(failed) => {
+            channel::send_report(&handles.run, &Report::from(failed)).ok();
+            None
+        }
+    }
+}
+
+/// Which process goes on after the cloning.
+enum Begun {
+    /// The first process of the sandbox.
+    Here { released: OwnedFd, filters: Filters },
+    /// The helper.
+    There { pid: i32, release: OwnedFd },
+}
+
+fn begin(spec: &Spec) -> Result<Begun, Failed> {
+    let (released, release) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+        .at("a pipe for the first process")?;
+    let filters = seccomp::compile(spec)?;
+    match sys::clone_into(namespaces(spec)).at("new name spaces (clone)")? {
+        Side::Child => Ok(Begun::Here { released, filters }),
+        Side::Parent(pid) => Ok(Begun::There { pid, release }),
+    }
+}
+
+/// Maps the ids and gives the word. Without it the first process ends as soon as the pipe closes.
+fn settle(spec: &Spec, pid: i32, release: &OwnedFd) -> Result<(), Failed> {
+    if spec.namespaces {
+        ids::map(pid).at("the user name space's id maps")?;
+    }
+    rustix::io::write(release, b"g").at("a word to the first process")?;
+    Ok(())
+}
+
+fn namespaces(spec: &Spec) -> i32 {
+    if !spec.namespaces {
+        return 0;
+    }
+    let own = match spec.net {
+        Net::Own => libc::CLONE_NEWNET,
+        Net::Helpers => 0,
+    };
+    libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP
+        | own
+}

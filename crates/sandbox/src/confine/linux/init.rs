@@ -1,0 +1,279 @@
+//! The first process of a sandbox: builds the walls, starts the command, watches, reports.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::RecvFlags;
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior,
+    set_parent_process_death_signal, wait,
+};
+
+use super::command;
+use super::mounts;
+use super::seccomp::Filters;
+use super::sys;
+use super::tree;
+use super::wire::{At, Failed, Net, Report, Spec};
+use super::{channel, privileges};
+use crate::ended::Exit;
+use crate::limits::{self, Limit, LimitHit, Watcher};
+
+/// The descriptors of one run.
+#[derive(Debug)]
+pub(super) struct Handles {
+    /// Reports go out; its end means that the caller wants the run to end, or is gone.
+    pub(super) run: OwnedFd,
+    /// Standard input of the command.
+    pub(super) input: OwnedFd,
+    /// Its standard output.
+    pub(super) output: OwnedFd,
+    /// Its standard error.
+    pub(super) errors: OwnedFd,
+}
+
+impl Handles {
+    /// From what came with a request.
+    pub(super) fn new(handles: Vec<OwnedFd>) -> Option<Self> {
+        let [run, input, output, errors] = <[OwnedFd; 4]>::try_from(handles).ok()?;
+        Some(Self {
+            run,
+            input,
+            output,
+            errors,
+        })
+    }
+}
+
+/// Runs the sandbox of this spec and leaves.
+pub(super) fn run(spec: &Spec, handles: Handles, released: &OwnedFd, filters: &Filters) -> ! {
+    let Handles {
+        run,
+        input,
+        output,
+        errors,
+    } = handles;
+    let report = match go(spec, &run, [input, output, errors], released, filters) {
+        Ok(report) => report,
+        Err(failed) => Report::from(failed),
+    };
+    // A caller that is gone needs no report.
+    channel::send_report(&run, &report).ok();
+    sys::leave(0)
+}
+
+fn go(
+    spec: &Spec,
+    run: &OwnedFd,
+    standard: [OwnedFd; 3],
+    released: &OwnedFd,
+    filters: &Filters,
+) -> Result<Report, Failed> {
+    set_parent_process_death_signal(Some(Signal::KILL)).at("ending with the helper")?;
+    sys::reset_signals();
+    let children = sys::child_events().at("notices of ended processes")?;
+    wait_for_release(released)?;
+    for group in &spec.groups {
+        limits::join(group.path()).at("joining a control group")?;
+    }
+    let kept = kept_output(spec, &standard).at("watching the output")?;
+    let uppers = enter(spec)?;
+    let watcher = Watcher::new(&spec.limits, uppers);
+    let first = match command::start(spec, standard, filters)? {
+        Ok(first) => first,
+        Err(errno) => return Ok(Report::NoProgram { errno }),
+    };
+    channel::send_report(run, &Report::Started).ok();
+    let news = News {
+        run,
+        children: &children,
+        outlives: spec.outlives,
+        deadline: spec.limits.limits.wall.map(|wall| Instant::now() + wall),
+        kept,
+        alone: false,
+    };
+    Ok(watch(news, first, watcher))
+}
+
+/// The output's file and how long it may become, where no caller reads it.
+fn kept_output(spec: &Spec, standard: &[OwnedFd; 3]) -> io::Result<Option<(OwnedFd, u64)>> {
+    let [_, output, _] = standard;
+    match spec.limits.limits.output_bytes.filter(|_| spec.outlives) {
+        Some(most) => Ok(Some((output.try_clone()?, most))),
+        None => Ok(None),
+    }
+}
+
+/// Waits until the helper has mapped the ids.
+fn wait_for_release(released: &OwnedFd) -> Result<(), Failed> {
+    let mut word = [0_u8; 1];
+    match rustix::io::retry_on_intr(|| rustix::io::read(released, &mut word)) {
+        Ok(1) => Ok(()),
+        // The helper reports what went wrong, or is gone.
+        Ok(_) | Err(_) => sys::leave(1),
+    }
+}
+
+/// Builds what surrounds the command, then gives up every right that was needed for it.
+fn enter(spec: &Spec) -> Result<Vec<OwnedFd>, Failed> {
+    let uppers = if spec.namespaces {
+        if spec.net == Net::Own {
+            sys::loopback_up().at("the loopback device")?;
+        }
+        mounts::build(spec)?
+    } else {
+        tree::adopt_orphans().at("adopting orphaned processes")?;
+        rustix::process::chdir(spec.cwd.path()).at("the working folder")?;
+        Vec::new()
+    };
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .at("closing the first process's memory")?;
+    privileges::drop_all()?;
+    Ok(uppers)
+}
+
+/// Watches until the command ends, a limit is hit or the caller is gone; then ends everything.
+fn watch(mut news: News<'_>, first: Pid, mut watcher: Watcher) -> Report {
+    let mut exit = None;
+    let mut hit = None;
+    let mut stopped = false;
+    while exit.is_none() && hit.is_none() && !stopped {
+        stopped = news.wait(&watcher);
+        drain(news.children);
+        exit = reap(first, WaitOptions::NOHANG);
+        if exit.is_none() && !stopped {
+            hit = watcher.look().or_else(|| news.hit());
+        }
+    }
+    tree::end_all();
+    let rest = reap(first, WaitOptions::empty());
+    let hit = hit.or_else(|| watcher.last());
+    Report::Ended {
+        exit: exit.or(rest).unwrap_or(Exit::Signal(libc::SIGKILL)),
+        hit,
+        stopped,
+        cpu_us: u64::try_from(sys::children_cpu().as_micros()).unwrap_or(u64::MAX),
+        peak_memory: watcher.peak_memory(),
+    }
+}
+
+/// What the first process waits for.
+struct News<'a> {
+    run: &'a OwnedFd,
+    children: &'a OwnedFd,
+    /// Whether the run goes on when the caller is gone.
+    outlives: bool,
+    deadline: Option<Instant>,
+    kept: Option<(OwnedFd, u64)>,
+    /// Whether the caller is gone.
+    alone: bool,
+}
+
+impl News<'_> {
+    /// Waits for whatever comes first; says whether the caller wants the end.
+    fn wait(&mut self, watcher: &Watcher) -> bool {
+        let timeout = pause(self.deadline, self.interval(watcher));
+        let listener = watcher.listener();
+        let mut waits = vec![
+            PollFd::new(self.run, PollFlags::IN),
+            PollFd::new(self.children, PollFlags::IN),
+        ];
+        waits.extend(
+            listener
+                .iter()
+                .map(|listener| PollFd::new(listener, PollFlags::IN)),
+        );
+        // A caller that is gone would be reported again and again.
+        let begin = usize::from(self.alone);
+        let polled = waits.get_mut(begin..).unwrap_or_default();
+        if poll(polled, timeout.as_ref()).is_err() || self.alone {
+            return false;
+        }
+        let caller = waits.first().map_or(PollFlags::empty(), PollFd::revents);
+        if caller.is_empty() {
+            return false;
+        }
+        self.heard()
+    }
+
+    /// The caller said something, or is gone.
+    fn heard(&mut self) -> bool {
+        let mut word = [0_u8; 16];
+        let received = rustix::net::recv(self.run, &mut word[..], RecvFlags::DONTWAIT);
+        let spoke = received.is_ok_and(|(length, _)| length > 0);
+        if spoke || !self.outlives {
+            return true;
+        }
+        self.alone = true;
+        false
+    }
+
+    fn interval(&self, watcher: &Watcher) -> Option<Duration> {
+        const OUTPUT_INTERVAL: Duration = Duration::from_millis(50);
+        let own = self.kept.as_ref().map(|_| OUTPUT_INTERVAL);
+        match (watcher.interval(), own) {
+            (Some(watched), Some(own)) => Some(watched.min(own)),
+            (watched, own) => watched.or(own),
+        }
+    }
+
+    /// The limits that are held here.
+    fn hit(&self) -> Option<LimitHit> {
+        late(self.deadline).or_else(|| {
+            let (file, most) = self.kept.as_ref()?;
+            let length = u64::try_from(rustix::fs::fstat(file).ok()?.st_size).ok()?;
+            (length > *most).then(|| LimitHit {
+                limit: Limit::Output,
+                by: "the sandbox's first process".to_owned(),
+                detail: format!("{length} bytes of output, of {most} allowed"),
+            })
+        })
+    }
+}
+
+/// Empties the notices of ended processes; who ended is asked for afterwards.
+fn drain(children: &OwnedFd) {
+    let mut notice = [0_u8; 1024];
+    while rustix::io::read(children, &mut notice).is_ok_and(|length| length > 0) {}
+}
+
+/// Takes notice of every process that has ended; says how the command itself did, if it did.
+fn reap(first: Pid, options: WaitOptions) -> Option<Exit> {
+    let mut exit = None;
+    loop {
+        match wait(options) {
+            Ok(Some((pid, status))) if pid == first => exit = Some(how(status)),
+            Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+            Ok(None) | Err(_) => return exit,
+        }
+    }
+}
+
+fn how(status: WaitStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Signal(libc::SIGKILL),
+    }
+}
+
+/// The time until the next look or the deadline, whichever comes first.
+fn pause(deadline: Option<Instant>, interval: Option<Duration>) -> Option<Timespec> {
+    let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+    let pause = match (left, interval) {
+        (Some(left), Some(interval)) => left.min(interval),
+        (left, interval) => left.or(interval)?,
+    };
+    Timespec::try_from(pause).ok()
+}
+
+fn late(deadline: Option<Instant>) -> Option<LimitHit> {
+    let end = deadline?;
+    (Instant::now() >= end).then(|| LimitHit {
+        limit: Limit::Wall,
+        by: "timer of the sandbox's first process".to_owned(),
+        detail: "the command took longer than its wall time".to_owned(),
+    })
+}

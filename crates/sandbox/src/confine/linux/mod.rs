@@ -1,0 +1,42 @@
+//! Linux: name spaces, overlays, Landlock and seccomp, built by a helper process.
+//!
+//! Three processes take part. The *caller* is Tagout itself and may have threads. The *helper* is
+//! the same program started anew, with one thread; it only receives requests and clones. The *first
+//! process* is what was cloned: pid 1 of the sandbox, which builds the walls, starts the command,
+//! watches it and reports.
+
+mod caller;
+mod carve;
+mod channel;
+mod clock;
+mod command;
+mod helper;
+mod ids;
+mod init;
+mod keeper;
+mod landlock;
+mod mounts;
+mod privileges;
+mod seccomp;
+mod session;
+mod spec;
+mod sys;
+mod tree;
+mod wire;
+
+pub(crate) use caller::start;
+pub use caller::{Running, Stopper, use_helper};
+pub use helper::serve_if_helper;
+pub(crate) use session::{alive, stop, stop_one};
+
+/// The kernel's Landlock version; 0 where there is none.
+pub(crate) fn landlock_abi() -> u32 {
+    sys::landlock_abi()
+}
+
+/// Who runs this: user and group.
+pub(crate) fn user() -> String {
+    let uid = rustix::process::geteuid().as_raw();
+    let gid = rustix::process::getegid().as_raw();
+    format!("{uid}:{gid}")
+}

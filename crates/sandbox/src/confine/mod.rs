@@ -1,0 +1,15 @@
+//! How the walls are built, by system.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::*;
+#[cfg(target_os = "linux")]
+pub use linux::{Running, Stopper, serve_if_helper, use_helper};
+
+#[cfg(not(target_os = "linux"))]
+mod none;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use none::*;
+#[cfg(not(target_os = "linux"))]
+pub use none::{Running, Stopper, serve_if_helper, use_helper};

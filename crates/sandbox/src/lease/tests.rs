@@ -1,0 +1,82 @@
+//! Tests of the lease probe.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsFd as _;
+
+use super::lease;
+
+fn file() -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    std::fs::write(&path, [1; 8192]).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn a_file_that_nobody_writes_is_free() {
+    let (_folder, path) = file();
+    let reader = File::open(&path).unwrap();
+    let other = File::open(&path).unwrap();
+    assert!(!lease(reader.as_fd()).unwrap());
+    assert!(!lease(other.as_fd()).unwrap(), "asking leaves nothing");
+    OpenOptions::new().write(true).open(&path).unwrap();
+    assert!(!lease(reader.as_fd()).unwrap(), "free again once closed");
+}
+
+#[test]
+fn a_file_that_is_open_for_writing_is_held() {
+    let (_folder, path) = file();
+    let writer = OpenOptions::new().append(true).open(&path).unwrap();
+    let reader = File::open(&path).unwrap();
+    assert!(lease(reader.as_fd()).unwrap());
+    drop(writer);
+    assert!(!lease(reader.as_fd()).unwrap());
+}
+
+#[test]
+#[expect(unsafe_code, reason = "mapping a file has no safe interface")]
+fn a_file_that_is_mapped_for_writing_is_held_although_it_is_closed() {
+    let (_folder, path) = file();
+    let writer = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&path)
+        .unwrap();
+    // SAFETY: a new mapping at a place of the kernel's choice, never read or written here.
+    let map = unsafe {
+        rustix::mm::mmap(
+            std::ptr::null_mut(),
+            4096,
+            rustix::mm::ProtFlags::READ | rustix::mm::ProtFlags::WRITE,
+            rustix::mm::MapFlags::SHARED,
+            &writer,
+            0,
+        )
+    }
+    .unwrap();
+    drop(writer);
+    let reader = File::open(&path).unwrap();
+    assert!(lease(reader.as_fd()).unwrap());
+    // SAFETY: exactly the mapping that was made above, which nobody uses.
+    unsafe { rustix::mm::munmap(map, 4096) }.unwrap();
+    assert!(!lease(reader.as_fd()).unwrap());
+}
+
+#[test]
+fn what_can_not_be_asked_is_an_error_and_not_a_no() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = File::open(folder.path()).unwrap();
+    let pipe = rustix::pipe::pipe().unwrap();
+    assert!(lease(pipe.0.as_fd()).is_err());
+    drop(dir);
+    let (_folder, path) = file();
+    let writer = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .unwrap();
+    assert!(
+        lease(writer.as_fd()).unwrap(),
+        "the asker itself is a writer"
+    );
+}

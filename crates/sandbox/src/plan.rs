@@ -1,0 +1,164 @@
+//! From what is wanted and what this machine holds to a lane with named enforcers, or a refusal.
+
+mod check;
+mod mounts;
+mod walls;
+
+use serde::{Deserialize, Serialize};
+
+use crate::confine::{self, Running};
+use crate::error::{Refused, SandboxError};
+use crate::host::{Host, Probed};
+use crate::limits::{self, Chosen};
+use crate::wanted::{Lane, Network, Wanted, Weaker};
+
+/// A wall or a limit and who holds it.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub struct Enforcer {
+    /// The wall or the limit.
+    pub what: String,
+    /// Who holds it.
+    pub by: String,
+    /// Whether this is a weaker form that the user's layer accepted.
+    pub weaker: bool,
+}
+
+impl Enforcer {
+    /// The usual form.
+    pub fn new(what: impl Into<String>, by: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            by: by.into(),
+            weaker: false,
+        }
+    }
+
+    /// A weaker form that was accepted.
+    pub fn weaker(what: impl Into<String>, by: impl Into<String>) -> Self {
+        Self {
+            weaker: true,
+            ..Self::new(what, by)
+        }
+    }
+}
+
+/// A command that can be held here, with its lane and enforcers named.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) wanted: Wanted,
+    pub(crate) form: Form,
+    pub(crate) chosen: Chosen,
+    pub(crate) enforcers: Vec<Enforcer>,
+    pub(crate) landlock_abi: u32,
+}
+
+/// How the walls are built.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Form {
+    pub(crate) lane: Lane,
+    /// Whether name spaces are used; only the snapshot lane can do without.
+    pub(crate) namespaces: bool,
+    /// Whether this is weaker than what was asked for.
+    pub(crate) weaker: bool,
+}
+
+impl Plan {
+    /// The lane it will run in, which may be a weaker one that was accepted.
+    pub fn lane(&self) -> Lane {
+        self.form.lane
+    }
+
+    /// Who will hold what.
+    pub fn enforcers(&self) -> &[Enforcer] {
+        &self.enforcers
+    }
+
+    /// Builds the sandbox and starts the command; returns once its program runs.
+    pub fn start(self) -> Result<Running, SandboxError> {
+        confine::start(self)
+    }
+}
+
+/// Decides how the command is held. Looks at the list of mounts and changes nothing.
+pub fn plan(host: &Host, wanted: &Wanted) -> Result<Plan, Refused> {
+    check::all(wanted)?;
+    let form = form(host, wanted)?;
+    let (chosen, limits) = limits::choose(&host.limits, &wanted.limits, &wanted.accept_degraded)?;
+    let mut enforcers = walls::named(host, wanted, form);
+    enforcers.extend(limits);
+    let chosen = if form.namespaces {
+        chosen
+    } else {
+        chosen.without_namespaces()
+    };
+    Ok(Plan {
+        wanted: wanted.clone(),
+        form,
+        chosen,
+        enforcers,
+        landlock_abi: host.landlock_abi,
+    })
+}
+
+/// The lane that was asked for, or a weaker one that is accepted and works.
+fn form(host: &Host, wanted: &Wanted) -> Result<Form, Refused> {
+    let full = |lane| Form {
+        lane,
+        namespaces: true,
+        weaker: false,
+    };
+    let first = match wanted.lane {
+        Lane::ReadOnly => possible(&host.read_only).map(|()| full(Lane::ReadOnly)),
+        Lane::Transaction => possible(&host.transaction)
+            .and_then(|()| no_nested_mounts(wanted))
+            .map(|()| full(Lane::Transaction)),
+        Lane::Snapshot => possible(&host.snapshot).map(|()| full(Lane::Snapshot)),
+    };
+    match first {
+        Ok(form) => Ok(form),
+        Err(why) => weaker(host, wanted, why),
+    }
+}
+
+fn possible(probed: &Probed) -> Result<(), (String, String)> {
+    match probed {
+        Probed::Works => Ok(()),
+        Probed::Fails { why, remedy } => Err((why.clone(), remedy.clone())),
+    }
+}
+
+fn no_nested_mounts(wanted: &Wanted) -> Result<(), (String, String)> {
+    match mounts::below(&wanted.workspace) {
+        Some(nested) => Err((
+            format!(
+                "`{}` is a mount inside the workspace, and an overlay can't be laid over it",
+                nested.display()
+            ),
+            "unmount it, move it out of the workspace, or accept `snapshot` in your own layer"
+                .to_owned(),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A weaker form, if the user's layer lists it and this machine was seen to hold it.
+fn weaker(host: &Host, wanted: &Wanted, (why, remedy): (String, String)) -> Result<Form, Refused> {
+    let accepted = |weaker| wanted.accept_degraded.contains(&weaker);
+    let what = format!("the {} lane", wanted.lane.as_str());
+    let own_network = matches!(wanted.network, Network::Session(_)) || wanted.long_running;
+    if wanted.lane == Lane::Transaction && accepted(Weaker::Snapshot) && host.snapshot.works() {
+        return Ok(Form {
+            lane: Lane::Snapshot,
+            namespaces: true,
+            weaker: true,
+        });
+    }
+    if accepted(Weaker::NoNamespaces) && host.bare_snapshot.works() && !own_network {
+        return Ok(Form {
+            lane: Lane::Snapshot,
+            namespaces: false,
+            weaker: true,
+        });
+    }
+    Err(Refused::new(what, why, remedy))
+}

@@ -1,0 +1,41 @@
+//! Mounts inside a workspace.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// The first mount below this folder. Not being able to tell counts as none: the overlay itself
+/// then refuses.
+pub(super) fn below(folder: &Path) -> Option<PathBuf> {
+    let table = std::fs::read("/proc/self/mountinfo").ok()?;
+    table
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| line.split(|byte| *byte == b' ').nth(4))
+        .map(|field| PathBuf::from(OsString::from_vec(unescape(field))))
+        .find(|place| place != folder && place.starts_with(folder))
+}
+
+/// The table writes space, tab, newline and backslash as a backslash and three octal digits.
+fn unescape(field: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((&first, after)) = rest.split_first() {
+        let code = after.get(..3).filter(|_| first == b'\\').and_then(octal);
+        match code {
+            Some(byte) => {
+                plain.push(byte);
+                rest = after.get(3..).unwrap_or_default();
+            }
+            None => {
+                plain.push(first);
+                rest = after;
+            }
+        }
+    }
+    plain
+}
+
+fn octal(digits: &[u8]) -> Option<u8> {
+    let text = std::str::from_utf8(digits).ok()?;
+    u8::from_str_radix(text, 8).ok()
+}

@@ -1,0 +1,82 @@
+//! The walls of each form, by name.
+
+use super::{Enforcer, Form};
+use crate::host::Host;
+use crate::wanted::{Lane, Network, Wanted};
+
+/// Landlock's first version that can say which sockets in the file system may be reached.
+const UNIX_SOCKETS_ABI: u32 = 9;
+
+/// Who holds what in this form.
+pub(super) fn named(host: &Host, wanted: &Wanted, form: Form) -> Vec<Enforcer> {
+    let say = |what: &str, by: String| {
+        if form.weaker {
+            Enforcer::weaker(what, by)
+        } else {
+            Enforcer::new(what, by)
+        }
+    };
+    let landlock = format!("Landlock version {}", host.landlock_abi);
+    let mut walls = vec![
+        say("writes", writes(form, &landlock)),
+        say("processes end with the run", tree(form).to_owned()),
+        say("network", network(form, &wanted.network).to_owned()),
+        say("hidden paths", hidden(form, &landlock)),
+        Enforcer::new("sockets in the file system", sockets(host)),
+        Enforcer::new("system calls", "seccomp with architecture check"),
+        Enforcer::new(
+            "privileges",
+            "no_new_privs, empty capability and bounding sets",
+        ),
+        Enforcer::new("descriptors", "close_range before the program starts"),
+        Enforcer::new("environment", "rebuilt from an allowlist"),
+    ];
+    if form.lane == Lane::Snapshot {
+        walls.push(Enforcer::new("metadata", "seccomp refuses to change it"));
+    }
+    walls
+}
+
+fn writes(form: Form, landlock: &str) -> String {
+    match (form.lane, form.namespaces) {
+        (Lane::ReadOnly, _) => format!("read-only mounts, {landlock}"),
+        (Lane::Transaction, _) => format!("overlay, read-only mounts elsewhere, {landlock}"),
+        (Lane::Snapshot, true) => {
+            format!("writable set = snapshotted set: read-only mounts elsewhere, {landlock}")
+        }
+        (Lane::Snapshot, false) => format!("writable set = snapshotted set: {landlock}"),
+    }
+}
+
+fn tree(form: Form) -> &'static str {
+    if form.namespaces {
+        "pid name space, ended with its first process"
+    } else {
+        "subreaper that looks for descendants"
+    }
+}
+
+fn network(form: Form, network: &Network) -> &'static str {
+    match (network, form.namespaces) {
+        (Network::Off, true) => "network name space of its own",
+        (Network::Off, false) => "seccomp refuses sockets",
+        (Network::Any, _) => "open, as granted",
+        (Network::Session(_), _) => "network name space of the session",
+    }
+}
+
+fn hidden(form: Form, landlock: &str) -> String {
+    if form.namespaces {
+        "covered by empty mounts".to_owned()
+    } else {
+        landlock.to_owned()
+    }
+}
+
+fn sockets(host: &Host) -> &'static str {
+    if host.landlock_abi >= UNIX_SOCKETS_ABI {
+        "Landlock, only those inside the writable area"
+    } else {
+        "seccomp refuses them"
+    }
+}
