@@ -1,0 +1,8 @@
+//! Change sets of real commands: applied, undone, killed half-way, with others at work.
+
+#![cfg(target_os = "linux")]
+
+mod picture;
+mod random;
+mod support;
+mod tree;
