@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod crash;
 mod picture;
 mod random;
 mod support;

@@ -162,13 +162,13 @@ fn many(seeds: std::ops::Range<u64>) {
 /// what was before, with times, links and attributes.
 #[test]
 fn random_commands_are_dropped_committed_and_undone() {
-    many(0..40);
+    many(0..100);
 }
 
 /// L4, B2: the same, many times over.
 #[test]
 fn slow_random_commands_are_dropped_committed_and_undone() {
     if all() {
-        many(1000..1500);
+        many(1000..3000);
     }
 }

@@ -138,7 +138,7 @@ impl Bench {
                 variable("GIT_COMMITTER_EMAIL", "a@example"),
             ],
             limits: Limits {
-                wall: Some(Duration::from_secs(60)),
+                wall: Some(Duration::from_secs(30)),
                 ..Limits::default()
             },
             network: Network::Off,
@@ -165,7 +165,14 @@ impl Bench {
         let ended = plan.start().unwrap().wait().unwrap();
         let printed = || std::fs::read_to_string(scratch.join("output")).unwrap_or_default();
         let text = std::fs::read(tmp.join("picture"));
-        let text = text.unwrap_or_else(|_| panic!("no picture: {ended:?} {}", printed()));
+        let text = text.unwrap_or_else(|_| {
+            panic!(
+                "no picture: {:?} {:?} {} after\n{script}",
+                ended.exit,
+                ended.failed_by,
+                printed()
+            )
+        });
         Ran {
             mark: mark.with_clock_set(ended.clock_was_set),
             upper,

@@ -60,7 +60,7 @@ pub(crate) fn set_mtime(path: &Path, seconds: i64, nanos: i64) {
         last_modification: time,
     };
     let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
-    drop(rustix::fs::utimensat(rustix::fs::CWD, path, &times, flags));
+    rustix::fs::utimensat(rustix::fs::CWD, path, &times, flags).ok();
 }
 
 /// Makes a tree; steps that make no sense on what is there so far are left out.
@@ -96,7 +96,7 @@ pub(crate) fn build(root: &Path, chance: &mut Chance) {
             8 => {
                 let mode = rustix::fs::Mode::from_raw_mode(0o640);
                 let pipe = rustix::fs::FileType::Fifo;
-                drop(rustix::fs::mknodat(rustix::fs::CWD, &target, pipe, mode, 0));
+                rustix::fs::mknodat(rustix::fs::CWD, &target, pipe, mode, 0).ok();
             }
             9 | 10 if !made.is_empty() => {
                 let other: &PathBuf = &made[chance.below(made.len())];
@@ -104,7 +104,7 @@ pub(crate) fn build(root: &Path, chance: &mut Chance) {
             }
             _ => {
                 let none = rustix::fs::XattrFlags::empty();
-                drop(rustix::fs::lsetxattr(&target, "user.k", b"v", none));
+                rustix::fs::lsetxattr(&target, "user.k", b"v", none).ok();
             }
         }
         if target.is_file() && !target.is_symlink() {
@@ -173,9 +173,11 @@ pub(crate) fn script(tool: &Path, chance: &mut Chance) -> String {
             5 => format!("mkdir -p {one}"),
             6 => format!("rm -rf {one}"),
             7 | 8 => format!("mv {one} {two}"),
+            // A folder that its owner may not enter could not be looked at from inside.
             9 => format!(
-                "chmod {} {one}",
-                chance.pick(&["755", "700", "711", "644", "400"])
+                "if [ -d {one} ]; then chmod {} {one}; else chmod {} {one}; fi",
+                chance.pick(&["755", "700", "711", "1777"]),
+                chance.pick(&["755", "700", "644", "400", "4711"])
             ),
             10 => format!("ln -s target{number} {one}"),
             11 | 12 => format!("ln {one} {two}"),
@@ -190,7 +192,7 @@ pub(crate) fn script(tool: &Path, chance: &mut Chance) -> String {
             21 => format!("mkfifo {one}"),
             22 => format!("[ -p {one} ] || : >> {one}"),
             23 => format!("cp -a {one} {two}"),
-            24 => format!("sed -i s/0/1/ {one}"),
+            24 => format!("[ -f {one} ] && sed -i s/0/1/ {one}"),
             _ => format!("P={one} {tool} socket; rmdir {two}"),
         };
         text.push_str(&line);
