@@ -4,6 +4,7 @@
 
 mod crash;
 mod picture;
+mod private;
 mod random;
 mod support;
 mod tree;
