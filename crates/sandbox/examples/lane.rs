@@ -1,0 +1,128 @@
+//! Runs one confined command as an order on the command line says, and tells how it went as JSON.
+//!
+//! `lane ORDER.json`. The tests start it as root, as an ordinary user, and on hosts that lack
+//! something. `lane --without WHAT ORDER.json` first takes the named ability away from itself, as a
+//! host would that does not have it.
+
+#![allow(
+    unsafe_code,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a program for tests"
+)]
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::json;
+use tagout_sandbox::{
+    Host, Input, Lane, Layers, Limits, Network, Output, Wanted, Weaker, plan, serve_if_helper,
+};
+
+/// What is to be run; the parts of [`Wanted`] that can be written down.
+#[derive(Deserialize)]
+struct Order {
+    scratch: PathBuf,
+    lane: Lane,
+    workspace: PathBuf,
+    cwd: PathBuf,
+    argv: Vec<OsString>,
+    env: Vec<(String, String)>,
+    limits: Limits,
+    network: Network,
+    layers: Layers,
+    writable: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    read_only_inside: Vec<PathBuf>,
+    accept: Vec<Weaker>,
+    artifact: PathBuf,
+    /// How often: more than once to measure.
+    times: usize,
+}
+
+fn main() -> ExitCode {
+    serve_if_helper();
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    if words.first().is_some_and(|word| word == "--without") {
+        let taken: Vec<String> = words.drain(..2.min(words.len())).collect();
+        if let Err(error) = without::take(taken.last().map_or("", String::as_str)) {
+            println!("{}", json!({ "broken": error.to_string() }));
+            return ExitCode::FAILURE;
+        }
+    }
+    let read = words.first().map(std::fs::read);
+    let order: Result<Order, String> = match read {
+        Some(Ok(text)) => serde_json::from_slice(&text).map_err(|error| error.to_string()),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Err("no order".to_owned()),
+    };
+    match order {
+        Ok(order) => {
+            println!("{}", run(&order));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("{}", json!({ "broken": error }));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(order: &Order) -> serde_json::Value {
+    let host = Host::probe(&order.scratch);
+    let lines = host.lines();
+    let began = Instant::now();
+    let plan = match plan(&host, &order.wanted()) {
+        Ok(plan) => plan,
+        Err(refused) => return json!({ "refused": refused, "lines": lines }),
+    };
+    let lane = plan.lane();
+    let enforcers = plan.enforcers().to_vec();
+    let ended = plan.start().and_then(tagout_sandbox::Running::wait);
+    let took = began.elapsed();
+    match ended {
+        Ok(ended) => json!({
+            "ended": ended,
+            "lane": lane,
+            "enforcers": enforcers,
+            "lines": lines,
+            "took_us": u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        }),
+        Err(error) => json!({ "error": error.to_string(), "lane": lane, "lines": lines }),
+    }
+}
+
+impl Order {
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            lane: self.lane,
+            workspace: self.workspace.clone(),
+            cwd: self.cwd.clone(),
+            argv: self.argv.clone(),
+            env: self
+                .env
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+            limits: self.limits.clone(),
+            network: self.network.clone(),
+            layers: self.layers.clone(),
+            writable: self.writable.clone(),
+            hidden: self.hidden.clone(),
+            home: self.home.clone(),
+            read_only_inside: self.read_only_inside.clone(),
+            accept_degraded: self.accept.clone(),
+            long_running: false,
+            input: Input::Nothing,
+            output: Output {
+                artifact: self.artifact.clone(),
+                live: None,
+            },
+        }
+    }
+}
