@@ -41,8 +41,6 @@ struct Order {
     read_only_inside: Vec<PathBuf>,
     accept: Vec<Weaker>,
     artifact: PathBuf,
-    /// How often: more than once to measure.
-    times: usize,
 }
 
 fn main() -> ExitCode {
@@ -124,5 +122,83 @@ impl Order {
                 live: None,
             },
         }
+    }
+}
+
+mod without {
+    //! Takes an ability away from this process and all that it starts.
+
+    use std::collections::BTreeMap;
+    use std::io;
+
+    use seccompiler::{
+        BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition,
+        SeccompFilter, SeccompRule,
+    };
+
+    type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+    /// Installs what makes the host look as if it did not have this.
+    pub fn take(what: &str) -> io::Result<()> {
+        match what {
+            "user-namespaces" => {
+                install(all(&[libc::SYS_clone3]), libc::ENOSYS)?;
+                install(user_namespaces()?, libc::EPERM)
+            }
+            "landlock" => install(all(&[444, 445, 446]), libc::ENOSYS),
+            "seccomp" => install(seccomp()?, libc::EINVAL),
+            "mounts" => install(
+                all(&[
+                    libc::SYS_mount,
+                    libc::SYS_fsopen,
+                    libc::SYS_open_tree,
+                    libc::SYS_fsmount,
+                ]),
+                libc::EPERM,
+            ),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    fn all(calls: &[i64]) -> Rules {
+        calls.iter().map(|call| (*call, Vec::new())).collect()
+    }
+
+    fn flag(argument: u8, flag: u64) -> io::Result<Vec<SeccompRule>> {
+        let condition = SeccompCondition::new(argument, Len::Qword, Op::MaskedEq(flag), flag);
+        let rule = SeccompRule::new(vec![condition.map_err(io::Error::other)?]);
+        Ok(vec![rule.map_err(io::Error::other)?])
+    }
+
+    fn user_namespaces() -> io::Result<Rules> {
+        let new_user = libc::CLONE_NEWUSER as u64;
+        Ok(BTreeMap::from([
+            (libc::SYS_unshare, flag(0, new_user)?),
+            (libc::SYS_clone, flag(0, new_user)?),
+        ]))
+    }
+
+    /// The call, and the older way to it.
+    fn seccomp() -> io::Result<Rules> {
+        let condition = SeccompCondition::new(0, Len::Dword, Op::Eq, libc::PR_SET_SECCOMP as u64);
+        let rule = SeccompRule::new(vec![condition.map_err(io::Error::other)?]);
+        Ok(BTreeMap::from([
+            (libc::SYS_seccomp, Vec::new()),
+            (libc::SYS_prctl, vec![rule.map_err(io::Error::other)?]),
+        ]))
+    }
+
+    fn install(rules: Rules, errno: i32) -> io::Result<()> {
+        let filter = SeccompFilter::new(
+            rules,
+            SeccompAction::Allow,
+            SeccompAction::Errno(errno.unsigned_abs()),
+            std::env::consts::ARCH
+                .try_into()
+                .map_err(io::Error::other)?,
+        )
+        .map_err(io::Error::other)?;
+        let program: BpfProgram = filter.try_into().map_err(io::Error::other)?;
+        seccompiler::apply_filter(&program).map_err(io::Error::other)
     }
 }

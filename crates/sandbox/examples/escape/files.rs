@@ -202,17 +202,29 @@ fn write_by_symlink_race(setting: &Setting) -> Outcome {
 
 fn write_by_dotdot(setting: &Setting) -> Outcome {
     let up = "../".repeat(64);
-    let outside = setting.outside.strip_prefix("/").unwrap_or(&setting.outside);
-    Ok(fs::write(Path::new(&up).join(outside).join("fresh-dotdot"), b"x")?)
+    let outside = setting
+        .outside
+        .strip_prefix("/")
+        .unwrap_or(&setting.outside);
+    Ok(fs::write(
+        Path::new(&up).join(outside).join("fresh-dotdot"),
+        b"x",
+    )?)
 }
 
 fn below(root: &str, setting: &Setting) -> std::path::PathBuf {
-    let outside = setting.outside.strip_prefix("/").unwrap_or(&setting.outside);
+    let outside = setting
+        .outside
+        .strip_prefix("/")
+        .unwrap_or(&setting.outside);
     Path::new(root).join(outside)
 }
 
 fn write_by_self_root(setting: &Setting) -> Outcome {
-    Ok(fs::write(below("/proc/self/root", setting).join("fresh-root"), b"x")?)
+    Ok(fs::write(
+        below("/proc/self/root", setting).join("fresh-root"),
+        b"x",
+    )?)
 }
 
 fn write_by_self_cwd(setting: &Setting) -> Outcome {
@@ -221,7 +233,10 @@ fn write_by_self_cwd(setting: &Setting) -> Outcome {
 }
 
 fn write_by_mapping(setting: &Setting) -> Outcome {
-    let file = OpenOptions::new().read(true).write(true).open(setting.file())?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(setting.file())?;
     // SAFETY: a new mapping at a place of the kernel's choice, checked before it is written.
     unsafe {
         let map = libc::mmap(
@@ -253,7 +268,14 @@ fn write_by_splice(setting: &Setting) -> Outcome {
     let (from, mut to) = sys::pipe()?;
     to.write_all(b"x")?;
     let file = OpenOptions::new().write(true).open(setting.file())?;
-    let ends = [i64::from(from.as_raw_fd()), 0, i64::from(file.as_raw_fd()), 0, 1, 0];
+    let ends = [
+        i64::from(from.as_raw_fd()),
+        0,
+        i64::from(file.as_raw_fd()),
+        0,
+        1,
+        0,
+    ];
     call(libc::SYS_splice, &ends)?;
     Ok(())
 }
@@ -261,7 +283,14 @@ fn write_by_splice(setting: &Setting) -> Outcome {
 fn write_by_copy_range(setting: &Setting) -> Outcome {
     let from = File::open(setting.outside.join("other"))?;
     let to = OpenOptions::new().write(true).open(setting.file())?;
-    let ends = [i64::from(from.as_raw_fd()), 0, i64::from(to.as_raw_fd()), 0, 1, 0];
+    let ends = [
+        i64::from(from.as_raw_fd()),
+        0,
+        i64::from(to.as_raw_fd()),
+        0,
+        1,
+        0,
+    ];
     call(libc::SYS_copy_file_range, &ends)?;
     Ok(())
 }
@@ -313,7 +342,10 @@ fn punch_hole_outside(setting: &Setting) -> Outcome {
 }
 
 fn chmod_outside(setting: &Setting) -> Outcome {
-    Ok(fs::set_permissions(setting.file(), fs::Permissions::from_mode(0o611))?)
+    Ok(fs::set_permissions(
+        setting.file(),
+        fs::Permissions::from_mode(0o611),
+    )?)
 }
 
 fn fchmod_outside(setting: &Setting) -> Outcome {
@@ -324,7 +356,11 @@ fn fchmod_outside(setting: &Setting) -> Outcome {
 fn chown_outside(setting: &Setting) -> Outcome {
     // SAFETY: take nothing.
     let (uid, gid) = unsafe { (libc::getuid(), libc::getgid()) };
-    Ok(std::os::unix::fs::chown(setting.file(), Some(uid), Some(gid))?)
+    Ok(std::os::unix::fs::chown(
+        setting.file(),
+        Some(uid),
+        Some(gid),
+    )?)
 }
 
 fn utimes_outside(setting: &Setting) -> Outcome {
@@ -398,9 +434,8 @@ fn state_list(setting: &Setting) -> Outcome {
 
 fn state_read(setting: &Setting) -> Outcome {
     let mut text = String::new();
-    let read = File::open(setting.state.join("secret")).and_then(|mut file| {
-        file.read_to_string(&mut text)
-    });
+    let read = File::open(setting.state.join("secret"))
+        .and_then(|mut file| file.read_to_string(&mut text));
     match read {
         Ok(0) => Err(stop("it looks empty")),
         Ok(_) => Ok(()),

@@ -48,7 +48,12 @@ fn mount(source: &str, target: &std::path::Path, kind: &str, flags: u64) -> Outc
 }
 
 fn remount_root(_: &Setting) -> Outcome {
-    mount("none", "/".as_ref(), "none", libc::MS_REMOUNT | libc::MS_BIND)
+    mount(
+        "none",
+        "/".as_ref(),
+        "none",
+        libc::MS_REMOUNT | libc::MS_BIND,
+    )
 }
 
 fn remount_outside(setting: &Setting) -> Outcome {
@@ -140,7 +145,13 @@ fn open_tree(setting: &Setting) -> Outcome {
 fn move_mount(setting: &Setting) -> Outcome {
     let (from, to) = (path("/proc"), path(&setting.workspace));
     let here = i64::from(libc::AT_FDCWD);
-    let names = [here, address(from.as_bytes()), here, address(to.as_bytes()), 0];
+    let names = [
+        here,
+        address(from.as_bytes()),
+        here,
+        address(to.as_bytes()),
+        0,
+    ];
     call(libc::SYS_move_mount, &names)?;
     Ok(())
 }
@@ -195,7 +206,12 @@ fn quotactl(_: &Setting) -> Outcome {
     let get_info = 0x0080_0005 << 8;
     call(
         libc::SYS_quotactl,
-        &[get_info, address(device.as_bytes()), 0, &raw mut info as i64],
+        &[
+            get_info,
+            address(device.as_bytes()),
+            0,
+            &raw mut info as i64,
+        ],
     )?;
     Ok(())
 }

@@ -12,8 +12,12 @@ use crate::setting::Setting;
 use crate::sys::{self, address, call};
 
 pub const ATTEMPTS: &[Attempt] = &[
-    ("tcp", |setting| tcp(IpAddr::V4(Ipv4Addr::LOCALHOST), setting)),
-    ("tcp-6", |setting| tcp(IpAddr::V6(Ipv6Addr::LOCALHOST), setting)),
+    ("tcp", |setting| {
+        tcp(IpAddr::V4(Ipv4Addr::LOCALHOST), setting)
+    }),
+    ("tcp-6", |setting| {
+        tcp(IpAddr::V6(Ipv6Addr::LOCALHOST), setting)
+    }),
     ("tcp-mapped", |setting| {
         tcp(IpAddr::V6(Ipv4Addr::LOCALHOST.to_ipv6_mapped()), setting)
     }),
@@ -40,17 +44,27 @@ pub const ATTEMPTS: &[Attempt] = &[
         socket(libc::AF_NETLINK, libc::SOCK_DGRAM, libc::NETLINK_CONNECTOR)
     }),
     ("netlink-uevent", |_| {
-        socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_KOBJECT_UEVENT)
+        socket(
+            libc::AF_NETLINK,
+            libc::SOCK_RAW,
+            libc::NETLINK_KOBJECT_UEVENT,
+        )
     }),
     ("netlink-diag", |_| {
         socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_SOCK_DIAG)
     }),
-    ("packet", |_| socket(libc::AF_PACKET, libc::SOCK_RAW, 0x0300)),
+    ("packet", |_| {
+        socket(libc::AF_PACKET, libc::SOCK_RAW, 0x0300)
+    }),
     ("raw-icmp", |_| socket(libc::AF_INET, libc::SOCK_RAW, 1)),
     ("ping", |_| socket(libc::AF_INET, libc::SOCK_DGRAM, 1)),
     ("sctp", |_| socket(libc::AF_INET, libc::SOCK_STREAM, 132)),
-    ("kernel-crypto", |_| socket(libc::AF_ALG, libc::SOCK_SEQPACKET, 0)),
-    ("bluetooth", |_| socket(libc::AF_BLUETOOTH, libc::SOCK_RAW, 1)),
+    ("kernel-crypto", |_| {
+        socket(libc::AF_ALG, libc::SOCK_SEQPACKET, 0)
+    }),
+    ("bluetooth", |_| {
+        socket(libc::AF_BLUETOOTH, libc::SOCK_RAW, 1)
+    }),
     ("can", |_| socket(libc::AF_CAN, libc::SOCK_RAW, 1)),
     ("tipc", |_| socket(libc::AF_TIPC, libc::SOCK_STREAM, 0)),
     ("rds", |_| socket(libc::AF_RDS, libc::SOCK_SEQPACKET, 0)),
@@ -59,7 +73,9 @@ pub const ATTEMPTS: &[Attempt] = &[
     ("smc", |_| socket(43, libc::SOCK_STREAM, 0)),
     ("xdp", |_| socket(44, libc::SOCK_RAW, 0)),
     ("ipsec-key", |_| socket(15, libc::SOCK_RAW, 2)),
-    ("appletalk", |_| socket(libc::AF_APPLETALK, libc::SOCK_DGRAM, 0)),
+    ("appletalk", |_| {
+        socket(libc::AF_APPLETALK, libc::SOCK_DGRAM, 0)
+    }),
     ("x25", |_| socket(libc::AF_X25, libc::SOCK_SEQPACKET, 0)),
     ("interface-added", interface_added),
     ("message-queue", message_queue),
@@ -159,12 +175,18 @@ fn udp_to(from: SocketAddr, to: SocketAddr) -> Outcome {
 
 fn udp(setting: &Setting) -> Outcome {
     let from = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
-    udp_to(from, SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), setting.port))
+    udp_to(
+        from,
+        SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), setting.port),
+    )
 }
 
 fn udp_6(setting: &Setting) -> Outcome {
     let from = SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0);
-    udp_to(from, SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), setting.port))
+    udp_to(
+        from,
+        SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), setting.port),
+    )
 }
 
 fn greeted(mut stream: UnixStream) -> Outcome {
@@ -251,7 +273,10 @@ fn message_queue(_: &Setting) -> Outcome {
     let arguments = [address(name.to_bytes_with_nul()), flags, 0o600, 0];
     let fd = call(libc::SYS_mq_open, &arguments)?;
     drop(sys::owned(fd)?);
-    drop(call(libc::SYS_mq_unlink, &[address(name.to_bytes_with_nul())]));
+    drop(call(
+        libc::SYS_mq_unlink,
+        &[address(name.to_bytes_with_nul())],
+    ));
     Ok(())
 }
 

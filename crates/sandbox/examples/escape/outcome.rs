@@ -52,7 +52,10 @@ pub fn any(outcomes: Vec<Outcome>) -> Outcome {
     if outcomes.iter().any(Result::is_ok) {
         return Ok(());
     }
-    outcomes.into_iter().next().unwrap_or_else(|| Err(stop("nothing to try")))
+    outcomes
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| Err(stop("nothing to try")))
 }
 
 fn word(error: &io::Error) -> String {

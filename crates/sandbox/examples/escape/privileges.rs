@@ -259,8 +259,11 @@ fn x32_architecture(_: &Setting) -> Outcome {
 fn own_program_from_memory(_: &Setting) -> Outcome {
     use std::io::Write as _;
     let name = c"program";
-    let fd = call(libc::SYS_memfd_create, &[address(name.to_bytes_with_nul()), 0])
-        .map_err(at("memfd_create"))?;
+    let fd = call(
+        libc::SYS_memfd_create,
+        &[address(name.to_bytes_with_nul()), 0],
+    )
+    .map_err(at("memfd_create"))?;
     let mut file = fs::File::from(sys::owned(fd)?);
     file.write_all(b"#!/bin/sh\ngrep -q 'CapEff:.*[1-9a-f]' /proc/self/status\n")?;
     let code = sys::in_child(|| {

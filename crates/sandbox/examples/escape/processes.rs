@@ -88,7 +88,10 @@ fn getfd(process: i32) -> Outcome {
     let fd = pidfd(process)?;
     let mut outcomes = Vec::new();
     for number in 0..8 {
-        let taken = call(libc::SYS_pidfd_getfd, &[i64::from(fd.as_raw_fd()), number, 0]);
+        let taken = call(
+            libc::SYS_pidfd_getfd,
+            &[i64::from(fd.as_raw_fd()), number, 0],
+        );
         outcomes.push(taken.map(drop).map_err(at("pidfd_getfd")));
     }
     any(outcomes)
@@ -343,7 +346,10 @@ fn init_setns(_: &Setting) -> Outcome {
 fn victim_oom_score(setting: &Setting) -> Outcome {
     let file = format!("/proc/{}/oom_score_adj", setting.victim);
     let now = fs::read(&file)?;
-    OpenOptions::new().write(true).open(&file)?.write_all(&now)?;
+    OpenOptions::new()
+        .write(true)
+        .open(&file)?
+        .write_all(&now)?;
     only_if(is_victim(setting), "another process")
 }
 
@@ -353,7 +359,8 @@ fn others_visible(setting: &Setting) -> Outcome {
         .flatten()
         .filter(|entry| {
             let name = entry.file_name();
-            name.to_str().is_some_and(|name| name.parse::<u32>().is_ok())
+            name.to_str()
+                .is_some_and(|name| name.parse::<u32>().is_ok())
         })
         .count();
     // The kernel's own thread number two is on every machine and in no sandbox.
@@ -403,7 +410,10 @@ fn init_stop(_: &Setting) -> Outcome {
     // SAFETY: as above.
     unsafe { libc::kill(1, libc::SIGSTOP) };
     let stat = fs::read_to_string("/proc/1/stat").unwrap_or_default();
-    let stopped = stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'));
+    let stopped = stat
+        .rsplit(") ")
+        .next()
+        .is_some_and(|rest| rest.starts_with('T'));
     only_if(stopped, "the signal is ignored")
 }
 

@@ -6,10 +6,16 @@ use crate::outcome::{Attempt, Outcome, any, only_if};
 use crate::setting::Setting;
 
 pub const ATTEMPTS: &[Attempt] = &[
-    ("secret-ssh", |setting| credential(setting, ".ssh/id_ed25519")),
+    ("secret-ssh", |setting| {
+        credential(setting, ".ssh/id_ed25519")
+    }),
     ("secret-ssh-list", ssh_list),
-    ("secret-aws", |setting| credential(setting, ".aws/credentials")),
-    ("secret-azure", |setting| credential(setting, ".azure/token")),
+    ("secret-aws", |setting| {
+        credential(setting, ".aws/credentials")
+    }),
+    ("secret-azure", |setting| {
+        credential(setting, ".azure/token")
+    }),
     ("secret-gcloud", |setting| {
         credential(setting, ".config/gcloud/credentials.db")
     }),
@@ -96,7 +102,11 @@ fn environment_loader(_: &Setting) -> Outcome {
 
 /// Variables that lead to agents who hold keys.
 fn environment_agent(_: &Setting) -> Outcome {
-    let agents = ["SSH_AUTH_SOCK", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS"];
+    let agents = [
+        "SSH_AUTH_SOCK",
+        "GPG_AGENT_INFO",
+        "DBUS_SESSION_BUS_ADDRESS",
+    ];
     let outcomes = agents.map(|name| only_if(std::env::var_os(name).is_some(), "none is set"));
     any(outcomes.into())
 }

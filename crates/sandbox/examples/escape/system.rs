@@ -6,7 +6,9 @@ use crate::outcome::{Attempt, Outcome, any, at, only_if};
 use crate::setting::Setting;
 
 pub const ATTEMPTS: &[Attempt] = &[
-    ("core-pattern", |_| writable("/proc/sys/kernel/core_pattern")),
+    ("core-pattern", |_| {
+        writable("/proc/sys/kernel/core_pattern")
+    }),
     ("modprobe-path", |_| writable("/proc/sys/kernel/modprobe")),
     ("hotplug-path", |_| writable("/proc/sys/kernel/hotplug")),
     ("hostname-file", |_| writable("/proc/sys/kernel/hostname")),
