@@ -1,7 +1,7 @@
 //! Runs one command confined: what the tests, and people who try things out, use.
 //!
-//! `confine LANE WORKSPACE SCRATCH [KEY=VALUE…] -- PROGRAM [ARGUMENT…]`; LANE is `r`, `t`, `s`, or
-//! `probe`. Prints the receipt as JSON on standard error and leaves with the command's code.
+//! `confine LANE WORKSPACE SCRATCH [KEY=VALUE…] -- PROGRAM [ARGUMENT…]`; LANE is `r`, `t`, `s`,
+//! `probe`, or `end` with a session's folder as WORKSPACE. Prints the receipt as JSON on standard error and leaves with the command's code.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -40,6 +40,11 @@ fn run(words: &[OsString]) -> Result<u8, String> {
     };
     let scratch = PathBuf::from(scratch);
     let host = Host::probe(&scratch);
+    if lane == "end" {
+        tagout_sandbox::stop_session(&PathBuf::from(workspace))
+            .map_err(|error| error.to_string())?;
+        return Ok(0);
+    }
     if lane == "probe" {
         for line in host.lines() {
             say(&format!("{line:?}"));
@@ -50,6 +55,13 @@ fn run(words: &[OsString]) -> Result<u8, String> {
     let wanted = wanted(lane, &PathBuf::from(workspace), &scratch, settings, argv)?;
     let plan = plan(&host, &wanted).map_err(|refused| format!("refused: {refused}"))?;
     let running = plan.start().map_err(|error| format!("failed: {error}"))?;
+    if wanted.long_running {
+        let left = running
+            .detach()
+            .map_err(|error| format!("failed: {error}"))?;
+        say(&format!("detached {}", left.id));
+        return Ok(0);
+    }
     let ended = running.wait().map_err(|error| format!("failed: {error}"))?;
     say(&serde_json::to_string(&ended).map_err(|error| error.to_string())?);
     Ok(u8::try_from(ended.exit.shell_code()).unwrap_or(255))

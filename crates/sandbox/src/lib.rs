@@ -19,6 +19,7 @@ mod lease;
 mod limits;
 mod output;
 mod plan;
+mod scratch;
 mod session;
 mod wanted;
 
@@ -31,5 +32,27 @@ pub use lease::lease;
 pub use limits::{Limit, LimitHit, LimitHost, Limits};
 pub use output::{Captured, LiveSink, Output, Stream};
 pub use plan::{Enforcer, Plan, plan};
-pub use session::{Detached, stop_session};
+pub use scratch::remove as remove_scratch;
+pub use session::{Detached, session_runs, stop_detached, stop_session};
 pub use wanted::{Cache, Input, Lane, Layers, Network, Wanted, Weaker};
+
+/// Lets any program that links this crate be its own helper, without a line in its `main`: for test
+/// binaries, whose `main` is not theirs. Stands once at the top of the test crate.
+#[macro_export]
+macro_rules! helper_before_main {
+    () => {
+        #[cfg(target_os = "linux")]
+        #[used]
+        #[allow(
+            unsafe_code,
+            reason = "a function that runs before `main` has to be placed so"
+        )]
+        #[unsafe(link_section = ".init_array")]
+        static TAGOUT_SANDBOX_HELPER: extern "C" fn() = {
+            extern "C" fn serve() {
+                $crate::serve_if_helper();
+            }
+            serve
+        };
+    };
+}

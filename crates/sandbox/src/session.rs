@@ -4,17 +4,29 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::confine;
 use crate::error::SandboxError;
 
 /// A long-running command that was left to its session.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct Detached {
     /// Its number within the session.
-    pub id: u64,
+    pub id: i32,
+}
+
+/// The long-running commands that still run in the session of this folder.
+pub fn session_runs(dir: &Path) -> Result<Vec<Detached>, SandboxError> {
+    let numbers = confine::alive(dir)?;
+    Ok(numbers.into_iter().map(|id| Detached { id }).collect())
+}
+
+/// Ends one long-running command of the session; says whether it ran. On return it is gone.
+pub fn stop_detached(dir: &Path, run: Detached) -> Result<bool, SandboxError> {
+    confine::stop_one(dir, run.id)
 }
 
 /// Ends everything that runs in the session of this folder, and its network. It is no error if
-/// nothing runs.
-pub fn stop_session(_dir: &Path) -> Result<(), SandboxError> {
-    Ok(())
+/// nothing runs. On return everything is gone.
+pub fn stop_session(dir: &Path) -> Result<(), SandboxError> {
+    confine::stop(dir)
 }

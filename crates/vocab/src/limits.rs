@@ -362,3 +362,12 @@ pub const RUN_DESCRIPTORS_MAX: u64 = 4_096;
 
 /// Bytes of output that a command may print by default.
 pub const RUN_OUTPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// How long a session's keeper stays when nothing runs in it and nobody asks.
+pub const SESSION_IDLE_MS_MAX: u64 = 10 * 60 * 1000;
+
+/// How long a process waits for the answer of a session's keeper.
+pub const SESSION_ANSWER_MS_MAX: u64 = 10_000;
+
+/// Long-running commands of one session at one time.
+pub const SESSION_RUNS_MAX: usize = 64;

@@ -1,6 +1,6 @@
 //! Systems without walls that were proven to hold: every run is refused.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::ended::Ended;
 use crate::error::{Refused, SandboxError};
@@ -82,4 +82,19 @@ pub(crate) fn unavailable() -> Refused {
 /// Who runs this; nobody asks on this system.
 pub(crate) fn user() -> String {
     String::new()
+}
+
+/// Nothing runs on this system.
+pub(crate) fn alive(_dir: &Path) -> Result<Vec<i32>, SandboxError> {
+    Ok(Vec::new())
+}
+
+/// Nothing runs on this system.
+pub(crate) fn stop_one(_dir: &Path, _number: i32) -> Result<bool, SandboxError> {
+    Ok(false)
+}
+
+/// Nothing runs on this system.
+pub(crate) fn stop(_dir: &Path) -> Result<(), SandboxError> {
+    Ok(())
 }

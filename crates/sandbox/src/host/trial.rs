@@ -9,10 +9,11 @@ use crate::error::SandboxError;
 use crate::limits::{Chosen, Limits};
 use crate::output::Output;
 use crate::plan::{Form, Plan};
+use crate::scratch;
 use crate::wanted::{Input, Lane, Layers, Network, Wanted};
 
 /// Tries a lane in a folder of its own, which is removed again.
-pub(super) fn run(scratch: &Path, landlock_abi: u32, lane: Lane, namespaces: bool) -> Probed {
+pub(super) fn run(place: &Path, landlock_abi: u32, lane: Lane, namespaces: bool) -> Probed {
     if landlock_abi < remedy::LANDLOCK_ABI_MIN {
         return Probed::Fails {
             why: format!("Landlock version {landlock_abi}"),
@@ -25,9 +26,10 @@ pub(super) fn run(scratch: &Path, landlock_abi: u32, lane: Lane, namespaces: boo
         lane.as_str(),
         u8::from(namespaces)
     );
-    let folder = scratch.join(name);
+    let folder = place.join(name);
     let tried = attempt(&folder, landlock_abi, lane, namespaces);
-    clean(&folder);
+    // What can't be removed lies in Tagout's own scratch and is found by the next cleaning.
+    scratch::remove(&folder).ok();
     match tried {
         Ok(()) => Probed::Works,
         Err(error) => {
@@ -111,13 +113,4 @@ fn wanted(folder: &Path, lane: Lane) -> Wanted {
             live: None,
         },
     }
-}
-
-/// Removes the scratch. The kernel leaves a folder in `work` that nobody may enter.
-fn clean(folder: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    let locked = folder.join("work/work");
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).ok();
-    // What can't be removed lies in Tagout's own scratch and is found by the next cleaning.
-    fs::remove_dir_all(folder).ok();
 }

@@ -1,9 +1,9 @@
 //! The calling process's side: starting the helper, sending it plans, following a run.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -12,20 +12,20 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::net::{Shutdown, shutdown};
+use rustix::net::{SendFlags, Shutdown, shutdown};
 
 use super::channel;
 use super::clock::ClockWatch;
 use super::helper::{HELPER_ARGUMENT, HELPER_NAME};
-use super::spec;
-use super::wire::{Raw, Report, Spec};
+use super::wire::{Raw, Report, Request, Spec};
+use super::{session, spec};
 use crate::ended::{Ended, Exit};
-use crate::error::SandboxError;
+use crate::error::{Refused, SandboxError};
 use crate::limits::{Groups, Limit, LimitHit};
-use crate::output::Collector;
+use crate::output::{Captured, Collector};
 use crate::plan::{Enforcer, Plan};
 use crate::session::Detached;
-use crate::wanted::{Input, Lane};
+use crate::wanted::{Input, Lane, Network, Wanted};
 
 /// The program to start as the helper, where it is not this one.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
@@ -48,43 +48,52 @@ struct Helper {
 
 impl Helper {
     fn start() -> io::Result<Self> {
-        let (control, other) = UnixStream::pair()?;
-        let program = PROGRAM
-            .get()
-            .map_or(OsStr::new("/proc/self/exe"), |path| path.as_os_str());
-        #[expect(clippy::disallowed_methods, reason = "this is the sandbox crate")]
-        let process = Command::new(program)
-            .arg0(HELPER_NAME)
-            .arg(HELPER_ARGUMENT)
-            .env_clear()
-            .stdin(OwnedFd::from(other))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let (control, process) = start_helper(HELPER_ARGUMENT)?;
         Ok(Self { control, process })
     }
 }
 
+/// Starts this program anew as a helper of some kind, with a socket as its standard input.
+pub(super) fn start_helper(argument: &str) -> io::Result<(UnixStream, Child)> {
+    let (control, other) = UnixStream::pair()?;
+    let program = PROGRAM
+        .get()
+        .map_or(OsStr::new("/proc/self/exe"), |path| path.as_os_str());
+    #[expect(clippy::disallowed_methods, reason = "this is the sandbox crate")]
+    let process = Command::new(program)
+        .arg0(HELPER_NAME)
+        .arg(argument)
+        .env_clear()
+        .stdin(OwnedFd::from(other))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    Ok((control, process))
+}
+
 /// Sends a request to the helper, which is started if there is none or it is gone.
-fn send(spec: &[u8], handles: [std::os::fd::BorrowedFd<'_>; 4]) -> Result<(), SandboxError> {
+fn send(request: &Request, handles: &[BorrowedFd<'_>]) -> Result<(), SandboxError> {
     let failed = |step| move |source| SandboxError::Helper { step, source };
     let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(helper) = slot.as_mut() {
         if helper.process.try_wait().is_ok_and(|ended| ended.is_none())
-            && channel::send_request(&helper.control, spec, handles).is_ok()
+            && channel::send_request(&helper.control, request, handles).is_ok()
         {
             return Ok(());
         }
         *slot = None;
     }
     let helper = slot.insert(Helper::start().map_err(failed("starting it"))?);
-    channel::send_request(&helper.control, spec, handles).map_err(failed("sending it a request"))
+    channel::send_request(&helper.control, request, handles).map_err(failed("sending it a request"))
 }
 
 /// A run that is under way. Dropping it ends the run.
 #[derive(Debug)]
 pub struct Running {
     run: Arc<OwnedFd>,
+    placed: Option<i32>,
+    detached: bool,
+    artifact: PathBuf,
     collector: Option<Collector>,
     groups: Groups,
     enforcers: Vec<Enforcer>,
@@ -101,44 +110,29 @@ pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
         groups: groups.joins().iter().map(Raw::from).collect(),
         ..spec::of(&plan)
     };
-    let wanted = plan.wanted;
-    let bytes = postcard::to_stdvec(&spec).map_err(|error| SandboxError::Helper {
-        step: "encoding the plan",
-        source: io::Error::other(error),
-    })?;
-    let clock = ClockWatch::start().map_err(setup("watching the clock"))?;
-    let (ours, theirs) = channel::run_pair().map_err(setup("a socket for the run"))?;
-    let run = Arc::new(ours);
-    let input = input(wanted.input).map_err(setup("the command's input"))?;
-    let (output, output_end) = pipe().map_err(setup("a pipe for the output"))?;
-    let (errors, errors_end) = pipe().map_err(setup("a pipe for the output"))?;
-    let begun = Instant::now();
-    send(
-        &bytes,
-        [
-            theirs.as_fd(),
-            input.as_fd(),
-            output_end.as_fd(),
-            errors_end.as_fd(),
-        ],
-    )?;
-    drop((theirs, input, output_end, errors_end));
+    let program = spec.argv.first().cloned();
     let output_bytes_max = spec.limits.limits.output_bytes;
-    let stopper = Arc::clone(&run);
-    let collector = Collector::start(
-        &wanted.output,
-        [output, errors],
-        output_bytes_max,
-        Box::new(move || stop(&stopper)),
-    )
-    .map_err(|source| SandboxError::Output {
-        path: wanted.output.artifact.display().to_string(),
-        source,
-    })?;
-    wait_for_program(&run, &spec)?;
+    let clock = ClockWatch::start().map_err(setup("watching the clock"))?;
+    let (run, theirs) = channel::run_pair().map_err(setup("a socket for the run"))?;
+    let run = Arc::new(run);
+    let wanted = plan.wanted;
+    let input = input(wanted.input).map_err(setup("the command's input"))?;
+    let (collector, [output, errors]) = outputs(&wanted, &run, output_bytes_max)?;
+    let begun = Instant::now();
+    let request = Request::Launch(Box::new(spec));
+    let handles = [&theirs, &input, &output, &errors].map(AsFd::as_fd);
+    match &wanted.network {
+        Network::Session(dir) => session::send(dir, &request, &handles)?,
+        Network::Off | Network::Any => send(&request, &handles)?,
+    }
+    drop((theirs, input, output, errors));
+    let placed = wait_for_program(&run, program.as_ref())?;
     Ok(Running {
         run,
-        collector: Some(collector),
+        placed,
+        detached: false,
+        collector,
+        artifact: wanted.output.artifact,
         groups,
         enforcers: plan.enforcers,
         lane: plan.form.lane,
@@ -146,6 +140,36 @@ pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
         clock,
         output_bytes_max,
     })
+}
+
+/// Where the command's output goes: through pipes to a reader here, or straight to the artifact if
+/// the command outlives this process.
+fn outputs(
+    wanted: &Wanted,
+    run: &Arc<OwnedFd>,
+    bytes_max: Option<u64>,
+) -> Result<(Option<Collector>, [OwnedFd; 2]), SandboxError> {
+    let kept = |source| SandboxError::Output {
+        path: wanted.output.artifact.display().to_string(),
+        source,
+    };
+    if wanted.long_running {
+        let file: OwnedFd = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(&wanted.output.artifact)
+            .map_err(kept)?
+            .into();
+        let second = file.try_clone().map_err(kept)?;
+        return Ok((None, [file, second]));
+    }
+    let (output, output_end) = pipe().map_err(setup("a pipe for the output"))?;
+    let (errors, errors_end) = pipe().map_err(setup("a pipe for the output"))?;
+    let stopper = Arc::clone(run);
+    let hit = Box::new(move || stop(&stopper));
+    let collector =
+        Collector::start(&wanted.output, [output, errors], bytes_max, hit).map_err(kept)?;
+    Ok((Some(collector), [output_end, errors_end]))
 }
 
 fn setup(step: &'static str) -> impl Fn(io::Error) -> SandboxError {
@@ -168,7 +192,8 @@ fn pipe() -> io::Result<(File, OwnedFd)> {
 }
 
 fn stop(run: &OwnedFd) {
-    // A run that is over already is what is wanted.
+    // A run that is over already is what is wanted. The word is for one that outlives its caller.
+    rustix::net::send(run, b"stop", SendFlags::NOSIGNAL | SendFlags::DONTWAIT).ok();
     shutdown(run, Shutdown::Write).ok();
 }
 
@@ -180,21 +205,30 @@ fn report(run: &OwnedFd) -> Result<Report, SandboxError> {
     report.ok_or(SandboxError::Vanished)
 }
 
-/// Waits until the program runs, or says why it does not.
-fn wait_for_program(run: &OwnedFd, spec: &Spec) -> Result<(), SandboxError> {
-    match report(run)? {
-        Report::Started => Ok(()),
-        Report::Failed { step, errno } => Err(SandboxError::Setup {
-            step,
-            source: io::Error::from_raw_os_error(errno),
-        }),
-        Report::NoProgram { errno } => Err(SandboxError::Program {
-            program: spec.argv.first().map_or_else(String::new, |name| {
-                String::from_utf8_lossy(name.bytes()).into_owned()
-            }),
-            source: io::Error::from_raw_os_error(errno),
-        }),
-        Report::Ended { .. } => Err(SandboxError::Vanished),
+/// Waits until the program runs, or says why it does not; returns the number by which a session
+/// knows it.
+fn wait_for_program(run: &OwnedFd, program: Option<&Raw>) -> Result<Option<i32>, SandboxError> {
+    let mut placed = None;
+    loop {
+        match report(run)? {
+            Report::Started => return Ok(placed),
+            Report::Placed { pid } => placed = Some(pid),
+            Report::Failed { step, errno } => {
+                return Err(SandboxError::Setup {
+                    step,
+                    source: io::Error::from_raw_os_error(errno),
+                });
+            }
+            Report::NoProgram { errno } => {
+                return Err(SandboxError::Program {
+                    program: program.map_or_else(String::new, |name| {
+                        String::from_utf8_lossy(name.bytes()).into_owned()
+                    }),
+                    source: io::Error::from_raw_os_error(errno),
+                });
+            }
+            Report::Ended { .. } => return Err(SandboxError::Vanished),
+        }
     }
 }
 
@@ -215,7 +249,7 @@ impl Running {
         let wall = self.begun.elapsed();
         let (output, flooded) = match self.collector.take() {
             Some(collector) => collector.finish().map_err(setup("keeping the output"))?,
-            None => Default::default(),
+            None => (self.written(), false),
         };
         let seen = self.groups.hit();
         let (exit, hit, stopped, cpu, peak) = match last {
@@ -232,7 +266,13 @@ impl Running {
                 Duration::from_micros(cpu_us),
                 peak_memory,
             ),
-            Some(Report::Started | Report::Failed { .. } | Report::NoProgram { .. }) | None => {
+            Some(
+                Report::Started
+                | Report::Placed { .. }
+                | Report::Failed { .. }
+                | Report::NoProgram { .. },
+            )
+            | None => {
                 if seen.is_none() {
                     return Err(SandboxError::Vanished);
                 }
@@ -282,15 +322,36 @@ impl Running {
         Stopper(Arc::clone(&self.run))
     }
 
-    /// Leaves a long-running command to its session.
-    pub fn detach(self) -> Result<Detached, SandboxError> {
-        Ok(Detached { id: 0 })
+    /// Leaves a long-running command to its session. Any other is ended: it can't outlive its
+    /// caller.
+    pub fn detach(mut self) -> Result<Detached, SandboxError> {
+        let id = self.placed.take().ok_or_else(|| {
+            Refused::new(
+                "a command without its caller",
+                "only long-running commands outlive it",
+                "start it as long-running, in a session",
+            )
+        })?;
+        self.detached = true;
+        Ok(Detached { id })
+    }
+
+    /// What a command that writes its artifact itself has written.
+    fn written(&self) -> Captured {
+        let length = std::fs::metadata(&self.artifact).map_or(0, |file| file.len());
+        Captured {
+            bytes: length,
+            artifact: self.artifact.clone(),
+            ..Captured::default()
+        }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        stop(&self.run);
+        if !self.detached {
+            stop(&self.run);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use super::wire::Request;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
@@ -13,19 +14,22 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tagout_vocab::limits::{SANDBOX_REPORT_BYTES_MAX, SANDBOX_SPEC_BYTES_MAX};
 
-/// Descriptors that go with a request: the run's socket and the three standard ones.
-const HANDLES: usize = 4;
+/// The most descriptors that go with a request: the run's socket and the three standard ones.
+const HANDLES_MAX: usize = 4;
 
 /// Sends one request with its descriptors.
 pub(super) fn send_request(
     socket: &UnixStream,
-    spec: &[u8],
-    handles: [BorrowedFd<'_>; HANDLES],
+    request: &Request,
+    handles: &[BorrowedFd<'_>],
 ) -> io::Result<()> {
-    let length = u32::try_from(spec.len()).map_err(io::Error::other)?;
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES))];
+    let bytes = postcard::to_stdvec(request).map_err(io::Error::other)?;
+    let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES_MAX))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(&handles));
+    if !handles.is_empty() && !control.push(SendAncillaryMessage::ScmRights(handles)) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
     let header = length.to_le_bytes();
     let sent = sendmsg(
         socket,
@@ -37,28 +41,19 @@ pub(super) fn send_request(
         return Err(io::ErrorKind::WriteZero.into());
     }
     let mut socket = socket;
-    socket.write_all(spec)
+    socket.write_all(&bytes)
 }
 
-/// A request: the encoded spec, and its descriptors in the order they were sent.
-pub(super) type Request = (Vec<u8>, [OwnedFd; HANDLES]);
-
-/// Waits for the next request; `None` when the other side is gone.
-pub(super) fn next_request(socket: &UnixStream) -> io::Result<Option<Request>> {
+/// Waits for the next request and its descriptors, in the order they were sent; `None` when the other
+/// side is gone.
+pub(super) fn next_request(socket: &UnixStream) -> io::Result<Option<(Request, Vec<OwnedFd>)>> {
     let mut header = [0_u8; 4];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES_MAX))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received = loop {
-        match recvmsg(
-            socket,
-            &mut [IoSliceMut::new(&mut header)],
-            &mut control,
-            RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL,
-        ) {
-            Err(rustix::io::Errno::INTR) => {}
-            other => break other?,
-        }
-    };
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
+    let mut buffers = [IoSliceMut::new(&mut header)];
+    let received =
+        rustix::io::retry_on_intr(|| recvmsg(socket, &mut buffers, &mut control, flags))?;
     if received.bytes == 0 {
         return Ok(None);
     }
@@ -68,17 +63,15 @@ pub(super) fn next_request(socket: &UnixStream) -> io::Result<Option<Request>> {
             handles.extend(rights);
         }
     }
-    let handles: [OwnedFd; HANDLES] = handles
-        .try_into()
-        .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
     let length = u32::from_le_bytes(header) as usize;
     if received.bytes != header.len() || length > SANDBOX_SPEC_BYTES_MAX {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let mut spec = vec![0; length];
+    let mut bytes = vec![0; length];
     let mut socket = socket;
-    socket.read_exact(&mut spec)?;
-    Ok(Some((spec, handles)))
+    socket.read_exact(&mut bytes)?;
+    let request = postcard::from_bytes(&bytes).map_err(io::Error::other)?;
+    Ok(Some((request, handles)))
 }
 
 /// A pair of sockets that keep messages apart: one for the caller, one for the first process.

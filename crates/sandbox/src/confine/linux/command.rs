@@ -43,10 +43,12 @@ pub(super) fn start(
             match postcard::from_bytes(&bytes) {
                 Ok(Report::NoProgram { errno }) => Ok(Err(errno)),
                 Ok(Report::Failed { step, errno }) => Err(Failed { step, errno }),
-                Ok(Report::Started | Report::Ended { .. }) | Err(_) => Err(Failed {
-                    step: "the command's process".to_owned(),
-                    errno: libc::EPROTO,
-                }),
+                Ok(Report::Started | Report::Placed { .. } | Report::Ended { .. }) | Err(_) => {
+                    Err(Failed {
+                        step: "the command's process".to_owned(),
+                        errno: libc::EPROTO,
+                    })
+                }
             }
         }
     }

@@ -1,15 +1,15 @@
 //! The helper process: one thread, receives requests, makes first processes.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use super::channel;
-use super::ids;
 use super::init::{self, Handles};
 use super::seccomp::{self, Filters};
 use super::sys::{self, Side};
-use super::wire::{At, Failed, Net, Report, Spec};
+use super::wire::{At, Failed, Net, Report, Request, Spec};
+use super::{ids, keeper};
 
 /// What the helper is called in its own argument list; no person types it by accident.
 pub(super) const HELPER_NAME: &str = "tagout-sandbox-helper";
@@ -18,6 +18,9 @@ pub(super) const HELPER_NAME: &str = "tagout-sandbox-helper";
 /// it instead of starting over.
 pub(super) const HELPER_ARGUMENT: &str = "--tagout-sandbox-helper";
 
+/// The same for the keeper of a session.
+pub(super) const KEEPER_ARGUMENT: &str = "--tagout-sandbox-keeper";
+
 /// Must be the first thing in `main`: when this process was started as the helper, runs it and
 /// never returns.
 pub fn serve_if_helper() {
@@ -25,34 +28,37 @@ pub fn serve_if_helper() {
     if words.next().is_none_or(|name| name != HELPER_NAME) {
         return;
     }
-    if words.next().is_none_or(|word| word != HELPER_ARGUMENT) {
-        return;
-    }
-    let code = match serve() {
-        Ok(()) => 0,
-        Err(_) => 1,
+    let served = match words.next() {
+        Some(word) if word == HELPER_ARGUMENT => serve(),
+        Some(word) if word == KEEPER_ARGUMENT => keeper::serve(),
+        Some(_) | None => return,
     };
-    sys::leave(code);
+    sys::leave(i32::from(served.is_err()));
 }
 
 fn serve() -> io::Result<()> {
+    let control = begin_process()?;
+    sys::forget_children();
+    while let Some((request, handles)) = channel::next_request(&control)? {
+        match (request, Handles::new(handles)) {
+            (Request::Launch(spec), Some(handles)) => {
+                launch(&spec, handles, &[control.as_fd()]);
+            }
+            (Request::Launch(_) | Request::Alive | Request::Stop(_) | Request::End, _) => {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lets go of everything that was inherited, the control socket aside.
+pub(super) fn begin_process() -> io::Result<UnixStream> {
     sys::close_from(3)?;
     // The terminal's signals are for the caller; when it goes, the socket closes and so does this.
     rustix::process::setsid().ok();
-    sys::forget_children();
-    let control = take_standard_input()?;
-    while let Some((bytes, handles)) = channel::next_request(&control)? {
-        let [run, input, output, errors] = handles;
-        let handles = Handles {
-            run,
-            input,
-            output,
-            errors,
-        };
-        let spec: Spec = postcard::from_bytes(&bytes).map_err(io::Error::other)?;
-        launch(&spec, handles, &control);
-    }
-    Ok(())
+    rustix::process::chdir("/")?;
+    take_standard_input()
 }
 
 /// The control socket comes as standard input; it is moved away so that nothing inherits it there.
@@ -63,21 +69,30 @@ fn take_standard_input() -> io::Result<UnixStream> {
     Ok(UnixStream::from(control))
 }
 
-/// Makes the first process of one sandbox, gives it its ids, and lets it go. What fails
-/// before that is reported in its stead.
-pub(super) fn launch(spec: &Spec, handles: Handles, control: &UnixStream) {
+/// Makes the first process of one sandbox, gives it its ids, and lets it go; returns its number.
+/// What fails before that is reported in its stead. `own` are sockets that only this process may
+/// hold: their end tells others that it died.
+pub(super) fn launch(spec: &Spec, handles: Handles, own: &[BorrowedFd<'_>]) -> Option<i32> {
     let made = match begin(spec) {
         Ok(Begun::Here { released, filters }) => {
-            // Only the helper may hold this socket: its end tells the caller that the helper died.
-            sys::abandon(control);
+            own.iter().for_each(sys::abandon);
             init::run(spec, handles, &released, &filters)
         }
-        Ok(Begun::There(made)) => made,
+        Ok(Begun::There { pid, release }) => {
+            if spec.outlives {
+                // A caller that is gone needs no report.
+                channel::send_report(&handles.run, &Report::Placed { pid }).ok();
+            }
+            settle(spec, pid, &release).map(|()| pid)
+        }
         Err(failed) => Err(failed),
     };
-    if let Err(failed) = made {
-        // A caller that is gone needs no report.
-        channel::send_report(&handles.run, &Report::from(failed)).ok();
+    match made {
+        Ok(pid) => Some(pid),
+        Err(failed) => {
+            channel::send_report(&handles.run, &Report::from(failed)).ok();
+            None
+        }
     }
 }
 
@@ -85,8 +100,8 @@ pub(super) fn launch(spec: &Spec, handles: Handles, control: &UnixStream) {
 enum Begun {
     /// The first process of the sandbox.
     Here { released: OwnedFd, filters: Filters },
-    /// The helper, with what came of it.
-    There(Result<(), Failed>),
+    /// The helper.
+    There { pid: i32, release: OwnedFd },
 }
 
 fn begin(spec: &Spec) -> Result<Begun, Failed> {
@@ -95,18 +110,17 @@ fn begin(spec: &Spec) -> Result<Begun, Failed> {
     let filters = seccomp::compile(spec)?;
     match sys::clone_into(namespaces(spec)).at("new name spaces (clone)")? {
         Side::Child => Ok(Begun::Here { released, filters }),
-        Side::Parent(pid) => {
-            let mapped = if spec.namespaces {
-                ids::map(pid).at("the user name space's id maps")
-            } else {
-                Ok(())
-            };
-            let prepared = mapped
-                .and_then(|()| rustix::io::write(&release, b"g").at("a word to the first process"));
-            // Without the word the first process ends as soon as the pipe closes.
-            Ok(Begun::There(prepared.map(|_| ())))
-        }
+        Side::Parent(pid) => Ok(Begun::There { pid, release }),
     }
+}
+
+/// Maps the ids and gives the word. Without it the first process ends as soon as the pipe closes.
+fn settle(spec: &Spec, pid: i32, release: &OwnedFd) -> Result<(), Failed> {
+    if spec.namespaces {
+        ids::map(pid).at("the user name space's id maps")?;
+    }
+    rustix::io::write(release, b"g").at("a word to the first process")?;
+    Ok(())
 }
 
 fn namespaces(spec: &Spec) -> i32 {

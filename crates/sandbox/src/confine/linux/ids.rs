@@ -12,14 +12,9 @@ use rustix::process::{getegid, geteuid};
 /// copied into an upper layer; the command has no capability to use them with. Everyone else maps
 /// themselves alone.
 pub(super) fn map(pid: i32) -> io::Result<()> {
-    let every = whole("uid")
-        .and_then(|uids| whole("gid").map(|gids| (uids, gids)))
-        .and_then(|(uids, gids)| {
-            fs::write(format!("/proc/{pid}/uid_map"), uids)?;
-            Ok(gids)
-        });
     if geteuid().is_root()
-        && let Ok(gids) = every
+        && let (Ok(uids), Ok(gids)) = (whole("uid"), whole("gid"))
+        && fs::write(format!("/proc/{pid}/uid_map"), uids).is_ok()
     {
         return fs::write(format!("/proc/{pid}/gid_map"), gids);
     }

@@ -1,9 +1,11 @@
 //! The first process of a sandbox: builds the walls, starts the command, watches, reports.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::RecvFlags;
 use rustix::process::{
     DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior,
     set_parent_process_death_signal, wait,
@@ -30,6 +32,19 @@ pub(super) struct Handles {
     pub(super) output: OwnedFd,
     /// Its standard error.
     pub(super) errors: OwnedFd,
+}
+
+impl Handles {
+    /// From what came with a request.
+    pub(super) fn new(handles: Vec<OwnedFd>) -> Option<Self> {
+        let [run, input, output, errors] = <[OwnedFd; 4]>::try_from(handles).ok()?;
+        Some(Self {
+            run,
+            input,
+            output,
+            errors,
+        })
+    }
 }
 
 /// Runs the sandbox of this spec and leaves.
@@ -63,6 +78,7 @@ fn go(
     for group in &spec.groups {
         limits::join(group.path()).at("joining a control group")?;
     }
+    let kept = kept_output(spec, &standard).at("watching the output")?;
     let uppers = enter(spec)?;
     let watcher = Watcher::new(&spec.limits, uppers);
     let first = match command::start(spec, standard, filters)? {
@@ -70,7 +86,24 @@ fn go(
         Err(errno) => return Ok(Report::NoProgram { errno }),
     };
     channel::send_report(run, &Report::Started).ok();
-    Ok(watch(spec, [run, &children], first, watcher))
+    let news = News {
+        run,
+        children: &children,
+        outlives: spec.outlives,
+        deadline: spec.limits.limits.wall.map(|wall| Instant::now() + wall),
+        kept,
+        alone: false,
+    };
+    Ok(watch(news, first, watcher))
+}
+
+/// The output's file and how long it may become, where no caller reads it.
+fn kept_output(spec: &Spec, standard: &[OwnedFd; 3]) -> io::Result<Option<(OwnedFd, u64)>> {
+    let [_, output, _] = standard;
+    match spec.limits.limits.output_bytes.filter(|_| spec.outlives) {
+        Some(most) => Ok(Some((output.try_clone()?, most))),
+        None => Ok(None),
+    }
 }
 
 /// Waits until the helper has mapped the ids.
@@ -102,18 +135,16 @@ fn enter(spec: &Spec) -> Result<Vec<OwnedFd>, Failed> {
 }
 
 /// Watches until the command ends, a limit is hit or the caller is gone; then ends everything.
-fn watch(spec: &Spec, [run, children]: [&OwnedFd; 2], first: Pid, mut watcher: Watcher) -> Report {
-    let begun = Instant::now();
-    let deadline = spec.limits.limits.wall.map(|wall| begun + wall);
+fn watch(mut news: News<'_>, first: Pid, mut watcher: Watcher) -> Report {
     let mut exit = None;
     let mut hit = None;
     let mut stopped = false;
     while exit.is_none() && hit.is_none() && !stopped {
-        stopped = wait_for_news(run, children, &watcher, deadline);
-        drain(children);
+        stopped = news.wait(&watcher);
+        drain(news.children);
         exit = reap(first, WaitOptions::NOHANG);
         if exit.is_none() && !stopped {
-            hit = watcher.look().or_else(|| late(deadline));
+            hit = watcher.look().or_else(|| news.hit());
         }
     }
     tree::end_all();
@@ -128,30 +159,78 @@ fn watch(spec: &Spec, [run, children]: [&OwnedFd; 2], first: Pid, mut watcher: W
     }
 }
 
-/// Waits for whatever comes first; says whether the caller wants the end.
-fn wait_for_news(
-    run: &OwnedFd,
-    children: &OwnedFd,
-    watcher: &Watcher,
+/// What the first process waits for.
+struct News<'a> {
+    run: &'a OwnedFd,
+    children: &'a OwnedFd,
+    /// Whether the run goes on when the caller is gone.
+    outlives: bool,
     deadline: Option<Instant>,
-) -> bool {
-    let timeout = pause(deadline, watcher.interval());
-    let mut waits = vec![
-        PollFd::new(run, PollFlags::IN),
-        PollFd::new(children, PollFlags::IN),
-    ];
-    let listener = watcher.listener();
-    waits.extend(
-        listener
-            .iter()
-            .map(|listener| PollFd::new(listener, PollFlags::IN)),
-    );
-    if poll(&mut waits, timeout.as_ref()).is_err() {
-        return false;
+    kept: Option<(OwnedFd, u64)>,
+    /// Whether the caller is gone.
+    alone: bool,
+}
+
+impl News<'_> {
+    /// Waits for whatever comes first; says whether the caller wants the end.
+    fn wait(&mut self, watcher: &Watcher) -> bool {
+        let timeout = pause(self.deadline, self.interval(watcher));
+        let listener = watcher.listener();
+        let mut waits = vec![
+            PollFd::new(self.run, PollFlags::IN),
+            PollFd::new(self.children, PollFlags::IN),
+        ];
+        waits.extend(
+            listener
+                .iter()
+                .map(|listener| PollFd::new(listener, PollFlags::IN)),
+        );
+        // A caller that is gone would be reported again and again.
+        let begin = usize::from(self.alone);
+        let polled = waits.get_mut(begin..).unwrap_or_default();
+        if poll(polled, timeout.as_ref()).is_err() || self.alone {
+            return false;
+        }
+        let caller = waits.first().map_or(PollFlags::empty(), PollFd::revents);
+        if caller.is_empty() {
+            return false;
+        }
+        self.heard()
     }
-    waits
-        .first()
-        .is_some_and(|caller| !caller.revents().is_empty())
+
+    /// The caller said something, or is gone.
+    fn heard(&mut self) -> bool {
+        let mut word = [0_u8; 16];
+        let received = rustix::net::recv(self.run, &mut word[..], RecvFlags::DONTWAIT);
+        let spoke = received.is_ok_and(|(length, _)| length > 0);
+        if spoke || !self.outlives {
+            return true;
+        }
+        self.alone = true;
+        false
+    }
+
+    fn interval(&self, watcher: &Watcher) -> Option<Duration> {
+        const OUTPUT_INTERVAL: Duration = Duration::from_millis(50);
+        let own = self.kept.as_ref().map(|_| OUTPUT_INTERVAL);
+        match (watcher.interval(), own) {
+            (Some(watched), Some(own)) => Some(watched.min(own)),
+            (watched, own) => watched.or(own),
+        }
+    }
+
+    /// The limits that are held here.
+    fn hit(&self) -> Option<LimitHit> {
+        late(self.deadline).or_else(|| {
+            let (file, most) = self.kept.as_ref()?;
+            let length = u64::try_from(rustix::fs::fstat(file).ok()?.st_size).ok()?;
+            (length > *most).then(|| LimitHit {
+                limit: Limit::Output,
+                by: "the sandbox's first process".to_owned(),
+                detail: format!("{length} bytes of output, of {most} allowed"),
+            })
+        })
+    }
 }
 
 /// Empties the notices of ended processes; who ended is asked for afterwards.

@@ -13,10 +13,12 @@ mod command;
 mod helper;
 mod ids;
 mod init;
+mod keeper;
 mod landlock;
 mod mounts;
 mod privileges;
 mod seccomp;
+mod session;
 mod spec;
 mod sys;
 mod tree;
@@ -25,6 +27,7 @@ mod wire;
 pub(crate) use caller::start;
 pub use caller::{Running, Stopper, use_helper};
 pub use helper::serve_if_helper;
+pub(crate) use session::{alive, stop, stop_one};
 
 /// The kernel's Landlock version; 0 where there is none.
 pub(crate) fn landlock_abi() -> u32 {

@@ -42,6 +42,7 @@ pub(super) fn of(plan: &Plan) -> Spec {
         limits: plan.chosen.clone(),
         groups: Vec::new(),
         landlock_abi: plan.landlock_abi,
+        outlives: wanted.long_running,
     }
 }
 

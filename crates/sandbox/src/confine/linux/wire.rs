@@ -92,6 +92,21 @@ pub(crate) struct Spec {
     /// Files of control groups by which the first process joins them before it does anything.
     pub(crate) groups: Vec<Raw>,
     pub(crate) landlock_abi: u32,
+    /// Whether the command goes on when the caller is gone.
+    pub(crate) outlives: bool,
+}
+
+/// What is asked of a helper, or of a session's keeper.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Request {
+    /// Run this. Comes with the run's socket and the three standard descriptors.
+    Launch(Box<Spec>),
+    /// Which long-running commands still run? Answered with their numbers.
+    Alive,
+    /// End this one. Answered with whether it ran.
+    Stop(i32),
+    /// End everything. Answered by closing the connection.
+    End,
 }
 
 /// What the first process reports. Each is one message.
@@ -99,6 +114,8 @@ pub(crate) struct Spec {
 pub(crate) enum Report {
     /// The program runs.
     Started,
+    /// The first process has this number, as seen from outside.
+    Placed { pid: i32 },
     /// A step of the setup failed; nothing was run.
     Failed { step: String, errno: i32 },
     /// The program can't be run.

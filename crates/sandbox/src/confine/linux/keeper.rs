@@ -1,0 +1,160 @@
+//! The keeper of a session: a process that holds its network and its long-running commands.
+//!
+//! It lives in a user and a network name space of its own. Whatever it clones shares that network
+//! and ends with it. It outlives the process that started it, and is found by a socket in the
+//! session's folder.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use tagout_vocab::limits::{SESSION_ANSWER_MS_MAX, SESSION_IDLE_MS_MAX, SESSION_RUNS_MAX};
+
+use super::helper::{begin_process, launch};
+use super::init::Handles;
+use super::sys::{self, Side};
+use super::wire::{Failed, Report, Request};
+use super::{channel, ids};
+
+/// Becomes the keeper: standard input is the socket of whoever starts it, which sends the listening
+/// socket and waits for the word that all is ready.
+pub(super) fn serve() -> io::Result<()> {
+    let starter = begin_process()?;
+    let Some((Request::End, handles)) = channel::next_request(&starter)? else {
+        return Err(io::ErrorKind::InvalidData.into());
+    };
+    let [listener] =
+        <[_; 1]>::try_from(handles).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+    let (released, release) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    match sys::clone_into(libc::CLONE_NEWUSER | libc::CLONE_NEWNET)? {
+        Side::Parent(pid) => {
+            ids::map(pid)?;
+            rustix::io::write(&release, b"g")?;
+            Ok(())
+        }
+        Side::Child => {
+            drop(release);
+            let mut word = [0_u8; 1];
+            if rustix::io::retry_on_intr(|| rustix::io::read(&released, &mut word))? != 1 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            sys::loopback_up()?;
+            channel::send_report(&starter, &Report::Started)?;
+            drop(starter);
+            Keeper {
+                listener: UnixListener::from(listener),
+                runs: Vec::new(),
+            }
+            .keep()
+        }
+    }
+}
+
+struct Keeper {
+    listener: UnixListener,
+    /// The first processes of what runs here.
+    runs: Vec<i32>,
+}
+
+impl Keeper {
+    fn keep(mut self) -> io::Result<()> {
+        let idle = Duration::from_millis(SESSION_IDLE_MS_MAX);
+        let mut heard = Instant::now();
+        while !(self.runs.is_empty() && heard.elapsed() >= idle) {
+            let timeout = Timespec::try_from(idle).map_err(io::Error::other)?;
+            let mut waits = [PollFd::new(&self.listener, PollFlags::IN)];
+            let woken = poll(&mut waits, Some(&timeout)).unwrap_or(0);
+            self.forget_ended();
+            if woken == 0 {
+                continue;
+            }
+            heard = Instant::now();
+            let Ok((connection, _)) = self.listener.accept() else {
+                continue;
+            };
+            // Whoever asks nonsense is not answered; the session goes on.
+            if let Ok(true) = self.answer(&connection) {
+                self.end();
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers one request; says whether everything is to end.
+    fn answer(&mut self, connection: &UnixStream) -> io::Result<bool> {
+        let own = rustix::process::geteuid();
+        if socket_peercred(connection)?.uid != own {
+            return Ok(false);
+        }
+        let patience = Some(Duration::from_millis(SESSION_ANSWER_MS_MAX));
+        connection.set_read_timeout(patience)?;
+        connection.set_write_timeout(patience)?;
+        let Some((request, handles)) = channel::next_request(connection)? else {
+            return Ok(false);
+        };
+        match request {
+            Request::Launch(spec) => {
+                let Some(handles) = Handles::new(handles) else {
+                    return Ok(false);
+                };
+                if self.runs.len() >= SESSION_RUNS_MAX {
+                    let full = Failed {
+                        step: "one more command in this session".to_owned(),
+                        errno: libc::EAGAIN,
+                    };
+                    channel::send_report(&handles.run, &Report::from(full))?;
+                    return Ok(false);
+                }
+                let own = [self.listener.as_fd(), connection.as_fd()];
+                self.runs.extend(launch(&spec, handles, &own));
+                Ok(false)
+            }
+            Request::Alive => {
+                channel::send_report(connection, &self.runs)?;
+                Ok(false)
+            }
+            Request::Stop(pid) => {
+                let ran = self.runs.contains(&pid);
+                if ran {
+                    kill(pid);
+                    wait_for(pid);
+                    self.runs.retain(|run| *run != pid);
+                }
+                channel::send_report(connection, &ran)?;
+                Ok(false)
+            }
+            Request::End => Ok(true),
+        }
+    }
+
+    fn forget_ended(&mut self) {
+        self.runs.retain(|run| {
+            Pid::from_raw(*run)
+                .is_some_and(|pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)))
+        });
+    }
+
+    fn end(&mut self) {
+        self.runs.iter().copied().for_each(kill);
+        self.runs.iter().copied().for_each(wait_for);
+    }
+}
+
+fn kill(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        // A process that is gone already is what is wanted.
+        kill_process(pid, Signal::KILL).ok();
+    }
+}
+
+/// Waits until a first process is gone, and with it everything that it started.
+fn wait_for(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty())).ok();
+    }
+}
