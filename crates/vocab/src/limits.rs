@@ -322,3 +322,9 @@ pub const COMMAND_ANALYSED_BYTES_MAX: usize = 32 * 1024;
 
 /// A longer value of a shell variable is not followed: it counts as one that is not known.
 pub const COMMAND_VALUE_BYTES_MAX: usize = 4 * 1024;
+
+/// What a client may send to a hook: a call's arguments and the result that comes back with them.
+pub const HOOK_PAYLOAD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of the text that a hook says to a client: it fits into a pipe, so that one write takes it.
+pub const HOOK_TEXT_BYTES_MAX: usize = 16 * 1024;

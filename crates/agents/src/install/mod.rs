@@ -1,0 +1,3 @@
+//! What belongs into a client's configuration files, and what comes out again.
+
+pub mod plan;
