@@ -305,8 +305,10 @@ impl Reader<'_> {
                 },
                 Some(None) => Ended::Unknown,
             },
-            Ending::Error(way) if json::at(payload, way).is_some() => failed(&[way]),
-            Ending::Error(_) => Ended::Unknown,
+            Ending::Error(way) => match json::at(payload, way) {
+                Some(_) => failed(&[way]),
+                None => Ended::Unknown,
+            },
         }
     }
 

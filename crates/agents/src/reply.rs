@@ -101,10 +101,11 @@ pub fn reply(client: Client, event: &Event, answer: &Answer) -> Reply {
             Ask::Runs => denied(client, event, &message(reason, &agree_first(remedy))),
         },
         Answer::Deny { reason, remedy } => denied(client, event, &message(reason, remedy)),
-        Answer::Context { text } if event.powers.context => {
-            said(forms::context(event, &bounded(text)))
-        }
-        Answer::Context { .. } => said(forms::nothing(event)),
+        Answer::Context { text } => said(if event.powers.context {
+            forms::context(event, &bounded(text))
+        } else {
+            forms::nothing(event)
+        }),
     }
 }
 

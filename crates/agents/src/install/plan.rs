@@ -58,6 +58,13 @@ impl Place {
             path: path.into(),
         }
     }
+
+    /// Whether the file is TOML; all others are JSON with comments or scripts.
+    pub fn is_toml(&self) -> bool {
+        self.path
+            .rsplit_once('.')
+            .is_some_and(|(_, ending)| ending == "toml")
+    }
 }
 
 /// A file that a client reads, as a table says it.

@@ -128,7 +128,7 @@ pub(super) fn deny(event: &Event, text: &str) -> Option<Value> {
         Form::Specific => Some(specific(event, decided)),
         Form::Flat if event.kind == Kind::Pre => Some(decided),
         Form::Flat | Form::Block => Some(blocked),
-        Form::Decision => Some(json!({ "decision": "deny", "reason": text })),
+        Form::Decision | Form::Bridge => Some(json!({ "decision": "deny", "reason": text })),
         Form::Behavior => {
             let decision = json!({ "behavior": "deny", "message": text });
             Some(specific(event, json!({ "decision": decision })))
@@ -139,7 +139,6 @@ pub(super) fn deny(event: &Event, text: &str) -> Option<Value> {
             Some(json!({ "permission": "deny", "user_message": text, "agent_message": text }))
         }
         Form::Continue => Some(json!({ "continue": false, "user_message": text })),
-        Form::Bridge => Some(json!({ "decision": "deny", "reason": text })),
         Form::Remark => nothing(event),
         Form::Exit | Form::ExitAndPrint | Form::Silent => None,
     }
