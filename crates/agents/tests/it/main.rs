@@ -5,5 +5,7 @@ mod captured;
 mod claims;
 mod common;
 mod hostile;
+mod install;
+mod open;
 mod replies;
 mod shapes;
