@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::clients;
-use crate::profile::{Dialect, Event, Kind, Profile};
+use crate::profile::{Dialect, Event, Profile};
 
 macro_rules! clients {
     ($($(#[$doc:meta])* $variant:ident = $module:ident,)+) => {
@@ -103,11 +103,6 @@ impl Client {
     /// Whether the client also reads files in which the other's hooks are configured.
     pub fn reads_hooks_of(self, other: Self) -> bool {
         other.profile().shares.contains(&self.as_str())
-    }
-
-    /// Whether an event's answer can keep something from happening.
-    pub fn can_block(event: &Event) -> bool {
-        event.powers.deny == crate::profile::Deny::Blocks && event.kind != Kind::Completion
     }
 }
 

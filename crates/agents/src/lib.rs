@@ -21,7 +21,7 @@ pub use client::Client;
 pub use error::AgentError;
 pub use incoming::{Context, Ended, Incoming, Post, Pre, PromptFrom, What};
 pub use pairing::{PairingKey, pair};
-pub use parse::{parse, recognise};
+pub use parse::{parse, parse_shared, recognise};
 pub use profile::{Event, Kind, Profile};
 pub use reply::{Answer, Reply, reply, strongest_denial};
 pub use shell::{ShellCall, quoted, rewrite, shell_call};

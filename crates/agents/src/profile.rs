@@ -424,6 +424,11 @@ impl Event {
         }
     }
 
+    /// Whether an answer can keep something from happening.
+    pub const fn can_block(&self) -> bool {
+        matches!(self.powers.deny, Deny::Blocks)
+    }
+
     /// How it is answered.
     pub const fn answered(mut self, form: Form, powers: Powers) -> Self {
         self.form = form;

@@ -128,6 +128,7 @@ const MANAGED: At = At::managed("etc/claude-code/managed-settings.json");
 const INSTALL: Install = Install {
     // The command holds paths of this machine, so it goes into the file that is not committed.
     files: &[LOCAL, USER, MANAGED],
+    through: None,
     layout: Layout::Groups {
         under: Some("hooks"),
         handler: Handler {

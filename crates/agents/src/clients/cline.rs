@@ -101,6 +101,7 @@ const EVENTS: &[Event] = &[
 
 const INSTALL: Install = Install {
     files: &[At::project(".cline/hooks"), At::user(".cline/hooks")],
+    through: None,
     layout: Layout::Executables,
     instructions: ".clinerules/tagout.md",
     switches: &[],

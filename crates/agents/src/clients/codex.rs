@@ -92,6 +92,7 @@ const MANAGED: At = At::managed("etc/codex/requirements.toml");
 
 const INSTALL: Install = Install {
     files: &[PROJECT, USER, MANAGED],
+    through: None,
     layout: Layout::Groups {
         under: Some("hooks"),
         handler: Handler {

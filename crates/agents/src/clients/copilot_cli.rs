@@ -129,11 +129,13 @@ const INSTALL: Install = Install {
         At::user(".copilot/hooks/tagout.json"),
         At::managed("etc/github-copilot/policy.d/tagout.json"),
     ],
+    through: None,
     layout: Layout::Handlers {
         handler: Handler {
             says_type: true,
-            command: Command::Line("bash"),
-            timeout: Some(("timeoutSec", Unit::Seconds)),
+            // The editor reads the same files, and knows this key alone.
+            command: Command::Line("command"),
+            timeout: Some(("timeout", Unit::Seconds)),
             closed: None,
         },
         version: true,

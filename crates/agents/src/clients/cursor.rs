@@ -131,6 +131,7 @@ const INSTALL: Install = Install {
         At::user(".cursor/hooks.json"),
         At::managed("etc/cursor/hooks.json"),
     ],
+    through: None,
     layout: Layout::Handlers {
         handler: Handler {
             says_type: false,

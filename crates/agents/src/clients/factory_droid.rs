@@ -84,6 +84,7 @@ const INSTALL: Install = Install {
         At::project(".factory/hooks.json"),
         At::user(".factory/hooks.json"),
     ],
+    through: None,
     layout: Layout::Groups {
         under: None,
         handler: Handler {

@@ -90,6 +90,7 @@ const MANAGED: At = At::managed("etc/gemini-cli/settings.json");
 
 const INSTALL: Install = Install {
     files: &[PROJECT, USER, MANAGED],
+    through: None,
     layout: Layout::Groups {
         under: Some("hooks"),
         handler: Handler {

@@ -71,6 +71,7 @@ const INSTALL: Install = Install {
         At::project(".agents/plugins/tagout"),
         At::user(".agents/plugins/tagout"),
     ],
+    through: None,
     layout: Layout::PluginFolder {
         handler: Handler {
             says_type: true,

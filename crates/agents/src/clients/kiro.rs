@@ -83,6 +83,7 @@ const INSTALL: Install = Install {
         At::project(".kiro/hooks/tagout.json"),
         At::user(".kiro/hooks/tagout.json"),
     ],
+    through: None,
     layout: Layout::Triggers,
     instructions: ".kiro/steering/tagout.md",
     switches: &[],

@@ -120,6 +120,7 @@ const INSTALL: Install = Install {
         At::project(".opencode/plugin/tagout.js"),
         At::user(".config/opencode/plugin/tagout.js"),
     ],
+    through: None,
     layout: Layout::PluginFile,
     instructions: "AGENTS.md",
     switches: &[],

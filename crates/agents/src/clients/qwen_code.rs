@@ -78,6 +78,7 @@ const USER: At = At::user(".qwen/settings.json");
 
 const INSTALL: Install = Install {
     files: &[PROJECT, USER],
+    through: None,
     layout: Layout::Groups {
         under: Some("hooks"),
         handler: Handler {

@@ -27,7 +27,7 @@ pub(crate) const PROFILE: Profile = Profile {
         timeout: Then::Unknown,
         ..Failing::GUARDED
     },
-    shares: &["copilot-cli"],
+    shares: &[],
     install: INSTALL,
 };
 
@@ -75,10 +75,8 @@ const EVENTS: &[Event] = &[
 ];
 
 const INSTALL: Install = Install {
-    files: &[
-        At::project(".github/hooks/tagout-vscode.json"),
-        At::user(".copilot/hooks/tagout-vscode.json"),
-    ],
+    files: &[],
+    through: Some("copilot-cli"),
     layout: Layout::Handlers {
         handler: Handler {
             says_type: true,
@@ -86,7 +84,7 @@ const INSTALL: Install = Install {
             timeout: Some(("timeout", Unit::Seconds)),
             closed: None,
         },
-        version: false,
+        version: true,
     },
     instructions: ".github/copilot-instructions.md",
     switches: &[
@@ -106,7 +104,7 @@ const INSTALL: Install = Install {
     rules: &[],
     needs: &["trust the workspace; hooks are a preview and may have to be switched on"],
     open: &[
-        "the command line reads the same folder, so its calls reach this hook too",
+        "its hooks are those of the command line, whose files it reads; payloads tell them apart",
         "a hook that fails in any other way than with code 2 lets the tool run",
     ],
     home_variable: None,

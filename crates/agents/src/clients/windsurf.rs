@@ -96,6 +96,7 @@ const INSTALL: Install = Install {
         At::user(".codeium/windsurf/hooks.json"),
         At::managed("etc/windsurf/hooks.json"),
     ],
+    through: None,
     layout: Layout::Handlers {
         handler: Handler {
             says_type: false,

@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::plan::{Off, Place, Scope, Switch};
 use super::settings::setting;
-use super::{Binary, Texts, command, files, install_plan, instruction_file, jsonc, path, scripts};
+use super::{
+    Binary, Texts, command, files, host, install_plan, instruction_file, jsonc, path, scripts,
+};
 use crate::client::Client;
 use crate::profile::{Event, Evidence, Subagents};
 
@@ -118,6 +120,7 @@ fn is_off(off: Off, value: &Value) -> bool {
 }
 
 fn installed(client: Client, scope: Scope, binary: &Binary, texts: &Texts, add: Add<'_>) {
+    let client = host(client);
     let Ok(places) = files(client, scope) else {
         let text = format!("there are no hooks at {} scope", scope.as_str());
         return add(FindingKind::Missing, None, text);

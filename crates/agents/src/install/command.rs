@@ -42,7 +42,7 @@ pub(crate) fn line(client: Client, event: &Event, binary: &Binary) -> String {
     let call = [binary.program.as_str()]
         .into_iter()
         .chain(arguments.iter().map(String::as_str));
-    if Client::can_block(event) {
+    if event.can_block() {
         quoted(["/bin/sh", "-c", GUARD].into_iter().chain(call))
     } else {
         quoted(call)
@@ -72,7 +72,7 @@ pub(crate) fn handler(client: Client, event: &Event, binary: &Binary, form: Hand
         };
         set(key, Value::from(wait));
     }
-    if Client::can_block(event) {
+    if event.can_block() {
         match form.closed {
             Some(Closed::Word(key, word)) => {
                 set(key, Value::from(word));

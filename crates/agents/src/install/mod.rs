@@ -81,6 +81,12 @@ pub enum InstallError {
     },
 }
 
+/// The client in whose files another's hooks stand.
+fn host(client: Client) -> Client {
+    let through = client.profile().install.through;
+    through.and_then(Client::named).unwrap_or(client)
+}
+
 /// The file or folder of a client at a scope.
 fn at(client: Client, scope: Scope) -> Result<At, InstallError> {
     let mut files = client.profile().install.files.iter();
@@ -90,6 +96,7 @@ fn at(client: Client, scope: Scope) -> Result<At, InstallError> {
 
 /// The files that [`install_plan`] and [`uninstall_plan`] change.
 pub fn files(client: Client, scope: Scope) -> Result<Vec<Place>, InstallError> {
+    let client = host(client);
     let at = at(client, scope)?;
     let beneath = |name: &str| Place::new(at.base, format!("{}/{name}", at.path));
     Ok(match client.profile().install.layout {
@@ -111,6 +118,7 @@ pub fn install_plan(
     binary: &Binary,
     texts: &Texts,
 ) -> Result<Vec<FileEdit>, InstallError> {
+    let client = host(client);
     let mut edits = Vec::new();
     for place in files(client, scope)? {
         let old = texts.get(&place).map(String::as_str);
@@ -133,6 +141,7 @@ pub fn uninstall_plan(
     scope: Scope,
     texts: &Texts,
 ) -> Result<Vec<FileEdit>, InstallError> {
+    let client = host(client);
     let mut edits = Vec::new();
     for place in files(client, scope)? {
         let Some(old) = texts.get(&place) else {

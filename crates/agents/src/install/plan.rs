@@ -117,6 +117,9 @@ impl At {
 pub struct Install {
     /// The file of each scope; a scope that is not there can't be had.
     pub files: &'static [At],
+    /// The client in whose files its hooks stand, where both read the same ones. Two hooks for one
+    /// call would judge it twice.
+    pub through: Option<&'static str>,
     /// What the files look like.
     pub layout: Layout,
     /// The instruction file that gets the block, from the repository's root.

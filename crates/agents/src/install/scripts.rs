@@ -85,7 +85,7 @@ fn executable(client: Client, place: &Place, binary: &Binary) -> Option<String> 
             .into_iter()
             .chain(arguments.iter().map(String::as_str)),
     );
-    let otherwise = if Client::can_block(event) {
+    let otherwise = if event.can_block() {
         let reason = "tagout: the hook failed, so the call is denied";
         let denial = json!({ "cancel": true, "errorMessage": reason }).to_string();
         format!("printf '%s\\n' {}", quoted([denial.as_str()]))
@@ -94,7 +94,7 @@ fn executable(client: Client, place: &Place, binary: &Binary) -> Option<String> 
     };
     Some(format!(
         "#!/bin/sh\n# {SIGN} {client}`, taken out by `tagout uninstall {client}`.\n\
-         if out=$({call}); then printf '%s\\n' \"$out\"; else {otherwise}; fi\n"
+         if out=$({call}); then [ -z \"$out\" ] || printf '%s\\n' \"$out\"; else {otherwise}; fi\n"
     ))
 }
 

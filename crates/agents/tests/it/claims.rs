@@ -1,6 +1,6 @@
 //! The client and the event on the command line are claims, and the payload has to bear them out.
 
-use tagout_agents::{AgentError, Client, Kind, parse, recognise};
+use tagout_agents::{AgentError, Client, Kind, parse, parse_shared, recognise};
 
 use crate::common;
 
@@ -92,7 +92,10 @@ fn the_tables_are_sound() {
             assert!(!names[..at].contains(name), "{client} {name} twice");
         }
         let mut pre = client.registered().filter(|event| event.kind == Kind::Pre);
-        assert!(pre.next().is_some_and(Client::can_block), "{client}");
+        assert!(
+            pre.next().is_some_and(tagout_agents::Event::can_block),
+            "{client}"
+        );
         for event in client.registered() {
             assert!(client.watchdog_ms(event) < event.wait_ms.unwrap());
         }
@@ -101,4 +104,55 @@ fn the_tables_are_sound() {
         }
     }
     assert_eq!(Client::named("no-such-client"), None);
+}
+
+/// A client that reads another's hook files is governed in its own dialect; one that does not is
+/// refused.
+#[test]
+fn readers_of_the_same_files_are_governed() {
+    let copilot = common::of(Client::CopilotCli)
+        .into_iter()
+        .find(|capture| capture.name == "PascalCase/PreToolUse-Bash")
+        .unwrap();
+    let read = |claimed: Client| parse_shared(claimed, "PreToolUse", &copilot.bytes);
+    assert_eq!(read(Client::ClaudeCode).unwrap().client, Client::CopilotCli);
+    assert_eq!(read(Client::CopilotCli).unwrap().client, Client::CopilotCli);
+    for stranger in [
+        Client::Codex,
+        Client::QwenCode,
+        Client::FactoryDroid,
+        Client::Goose,
+    ] {
+        assert!(read(stranger).is_err(), "{stranger}");
+    }
+    let editor = serde_json::json!({
+        "timestamp": "t", "cwd": "/p", "sessionId": "s", "hookEventName": "PreToolUse",
+        "transcript_path": "/t", "tool_name": "run_in_terminal", "tool_use_id": "u",
+        "tool_input": {"command": "ls"}
+    });
+    let editor = editor.to_string();
+    for claimed in [Client::CopilotCli, Client::ClaudeCode, Client::Vscode] {
+        let incoming = parse_shared(claimed, "PreToolUse", editor.as_bytes()).unwrap();
+        assert_eq!(incoming.client, Client::Vscode);
+        assert_eq!(incoming.event.name, "PreToolUse");
+    }
+    let cursor = serde_json::json!({
+        "conversation_id": "c", "generation_id": "g", "hook_event_name": "preToolUse",
+        "cursor_version": "1", "workspace_roots": ["/p"], "tool_name": "Shell",
+        "tool_input": {"command": "ls"}, "tool_use_id": "u"
+    });
+    let incoming = parse_shared(
+        Client::ClaudeCode,
+        "PreToolUse",
+        cursor.to_string().as_bytes(),
+    )
+    .unwrap();
+    assert_eq!(
+        (incoming.client, incoming.event.name),
+        (Client::Cursor, "preToolUse")
+    );
+    assert_eq!(incoming.context.cwd, "/p");
+    // What comes after a tool is not let through as what comes before.
+    let late = editor.replace("PreToolUse", "PostToolUse");
+    assert!(parse_shared(Client::CopilotCli, "PreToolUse", late.as_bytes()).is_err());
 }

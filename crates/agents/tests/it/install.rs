@@ -405,7 +405,9 @@ fn document() -> impl Strategy<Value = String> {
     ])
     .prop_map(str::to_owned);
     let value = leaf.prop_recursive(4, 24, 4, |inner| {
-        let spaced = (space(), inner, space()).prop_map(|(a, value, b)| format!("{a}{value}{b}")).boxed();
+        let spaced = (space(), inner, space())
+            .prop_map(|(a, value, b)| format!("{a}{value}{b}"))
+            .boxed();
         let items = (
             prop::collection::vec(spaced.clone(), 0..4),
             any::<bool>(),
@@ -439,8 +441,74 @@ fn document() -> impl Strategy<Value = String> {
     (space(), value, space()).prop_map(|(a, value, b)| format!("{a}{value}{b}"))
 }
 
+/// A file in which hooks can stand: objects and lists where a client looks for them.
+fn configuration() -> impl Strategy<Value = String> {
+    let items = (
+        prop::collection::vec(document(), 0..3),
+        any::<bool>(),
+        space(),
+    );
+    let list = items.prop_map(|(items, comma, end)| {
+        let comma = if comma && !items.is_empty() { "," } else { "" };
+        format!("[{}{comma}{end}]", items.join(","))
+    });
+    let events = vec![
+        "PreToolUse",
+        "PostToolUse",
+        "Stop",
+        "SessionStart",
+        "BeforeTool",
+    ];
+    let keys = prop::sample::subsequence(events, 0..4);
+    let members = (
+        keys,
+        prop::collection::vec(list, 4),
+        any::<bool>(),
+        space(),
+        space(),
+    );
+    let object = members.prop_map(|(keys, values, comma, start, end)| {
+        let comma = if comma && !keys.is_empty() { "," } else { "" };
+        let pairs: Vec<String> = keys
+            .iter()
+            .zip(values)
+            .map(|(key, value)| format!("{start}\"{key}\":{end}{value}"))
+            .collect();
+        format!("{{{}{comma}{end}}}", pairs.join(","))
+    });
+    let hooks = prop::option::of(object);
+    let others = prop::collection::vec(document(), 0..3);
+    (hooks, others, any::<bool>(), space(), space()).prop_map(|(hooks, others, first, a, b)| {
+        let mut members: Vec<String> = others
+            .iter()
+            .enumerate()
+            .map(|(at, value)| format!("{a}\"k{at}\":{value}"))
+            .collect();
+        let at = if first { 0 } else { members.len() };
+        members.splice(
+            at..at,
+            hooks.map(|hooks| format!("{b}\"hooks\"{a}:{hooks}")),
+        );
+        format!("{a}{{{}{b}}}{a}", members.join(","))
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Hooks go into every file in which they can stand, and out byte for byte.
+    #[test]
+    fn any_configuration_survives(text in configuration()) {
+        for client in [Client::ClaudeCode, Client::Cursor, Client::GeminiCli, Client::Windsurf] {
+            let place = merged(client, Scope::User).unwrap();
+            let before = Texts::from([(place.clone(), text.clone())]);
+            let there = installed(client, Scope::User, &before);
+            prop_assert!(install_plan(client, Scope::User, &binary(), &there).unwrap().is_empty());
+            let after = apply(&there, &uninstall_plan(client, Scope::User, &there).unwrap());
+            prop_assert_eq!(after.get(&place), Some(&text));
+        }
+    }
+
 
     /// Whatever a file holds: it is refused, or hooks go in and out byte for byte.
     #[test]

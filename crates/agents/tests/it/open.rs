@@ -65,66 +65,67 @@ fn a_moved_program_is_seen() {
     );
 }
 
+const SWITCHES: [(Client, Base, &str, &str); 9] = [
+    (
+        Client::ClaudeCode,
+        Base::Workspace,
+        ".claude/settings.json",
+        "{\"disableAllHooks\": true}",
+    ),
+    (
+        Client::GeminiCli,
+        Base::Workspace,
+        ".gemini/settings.json",
+        "{ // quiet\n \"hooksConfig\": {\"enabled\": false}}",
+    ),
+    (
+        Client::Codex,
+        Base::Workspace,
+        ".codex/config.toml",
+        "model = \"x\"\n[features]\nhooks = false # off\n",
+    ),
+    (
+        Client::Codex,
+        Base::Workspace,
+        ".codex/config.toml",
+        "features.hooks = false\n",
+    ),
+    (
+        Client::Codex,
+        Base::Home,
+        ".codex/config.toml",
+        "features = { a = true, hooks = false }\n",
+    ),
+    (
+        Client::Codex,
+        Base::System,
+        "etc/codex/requirements.toml",
+        "allow_managed_hooks_only = true\n",
+    ),
+    (
+        Client::CopilotCli,
+        Base::Workspace,
+        ".github/copilot/settings.json",
+        "{\"disableAllHooks\":true}",
+    ),
+    (
+        Client::Vscode,
+        Base::Workspace,
+        ".vscode/settings.json",
+        "{\"chat.useHooks\": false}",
+    ),
+    (
+        Client::ClaudeCode,
+        Base::Home,
+        ".claude/settings.json",
+        "{\"permissions\": {\"defaultMode\": \"bypassPermissions\"}}",
+    ),
+];
+
 /// A repository's file that switches hooks off is the first thing that is said.
 #[test]
 fn switches_are_found() {
-    let cases = [
-        (
-            Client::ClaudeCode,
-            Base::Workspace,
-            ".claude/settings.json",
-            "{\"disableAllHooks\": true}",
-        ),
-        (
-            Client::GeminiCli,
-            Base::Workspace,
-            ".gemini/settings.json",
-            "{ // quiet\n \"hooksConfig\": {\"enabled\": false}}",
-        ),
-        (
-            Client::Codex,
-            Base::Workspace,
-            ".codex/config.toml",
-            "model = \"x\"\n[features]\nhooks = false # off\n",
-        ),
-        (
-            Client::Codex,
-            Base::Workspace,
-            ".codex/config.toml",
-            "features.hooks = false\n",
-        ),
-        (
-            Client::Codex,
-            Base::Home,
-            ".codex/config.toml",
-            "features = { a = true, hooks = false }\n",
-        ),
-        (
-            Client::Codex,
-            Base::System,
-            "etc/codex/requirements.toml",
-            "allow_managed_hooks_only = true\n",
-        ),
-        (
-            Client::CopilotCli,
-            Base::Workspace,
-            ".github/copilot/settings.json",
-            "{\"disableAllHooks\":true}",
-        ),
-        (
-            Client::Vscode,
-            Base::Workspace,
-            ".vscode/settings.json",
-            "{\"chat.useHooks\": false}",
-        ),
-        (
-            Client::ClaudeCode,
-            Base::Home,
-            ".claude/settings.json",
-            "{\"permissions\": {\"defaultMode\": \"bypassPermissions\"}}",
-        ),
-    ];
-    for (client, base, path, text) in cases {
+    for (client, base, path, text) in SWITCHES {
         let place = at(base, path);
         assert!(places(client).contains(&place), "{client} {path}");
         let mut texts = installed(client, Scope::Project);
