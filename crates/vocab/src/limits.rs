@@ -435,3 +435,9 @@ pub const SESSION_ANSWER_MS_MAX: u64 = 10_000;
 
 /// Long-running commands of one session at one time.
 pub const SESSION_RUNS_MAX: usize = 64;
+
+/// What a client may send to a hook: a call's arguments and the result that comes back with them.
+pub const HOOK_PAYLOAD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of the text that a hook says to a client: it fits into a pipe, so that one write takes it.
+pub const HOOK_TEXT_BYTES_MAX: usize = 16 * 1024;

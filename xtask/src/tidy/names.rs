@@ -20,8 +20,21 @@ const CLIENTS: &[&str] = &[
 /// Clients whose names are also everyday words: checked as a whole literal only.
 const CLIENT_LITERALS: &[&str] = &["cursor", "goose", "factory-droid"];
 
-/// Names that are also words of the vocabulary: kinds, roles and the like.
-const ALSO_VOCABULARY: &[&str] = &["propose_intent", "shell_input", "switch_mode"];
+/// Names that are also words of the vocabulary: kinds, roles and the like; and the events of one
+/// client, which are its tools as well.
+const ALSO_VOCABULARY: &[&str] = &[
+    "propose_intent",
+    "shell_input",
+    "switch_mode",
+    "pre_read_code",
+    "pre_write_code",
+    "pre_run_command",
+    "pre_mcp_tool_use",
+    "post_read_code",
+    "post_write_code",
+    "post_run_command",
+    "post_mcp_tool_use",
+];
 
 const CATALOGUE: &str = "crates/policy/data/";
 

@@ -1,0 +1,56 @@
+//! H15: the block that teaches an agent how to work under Tagout, in the file that its client reads.
+
+use super::block::{self, MARKDOWN};
+use super::plan::{Base, Place};
+use crate::client::Client;
+use crate::profile::{Kind, Rewrite, Subagents};
+
+const TEXT: &str = include_str!("../../data/instructions.txt");
+
+const WRAPPED: &str = "7. Shell commands are confined: they see the repository, and what they \
+                       change outside the scope\n   is not applied. They need no prefix.\n";
+
+const UNWRAPPED: &str = "7. A shell command that changes anything runs as `tagout exec -- COMMAND`. \
+                         Commands that only\n   read need no prefix.\n";
+
+const NO_HELPERS: &str = "8. Do not hand work to helpers: their calls can't be governed here, so \
+                          handing over is refused.\n";
+
+const FINAL: &str = "8. A refusal ends the whole run here, so select an intent before the first \
+                     change.\n";
+
+/// The file that gets the block.
+pub fn instruction_file(client: Client) -> Place {
+    Place::new(Base::Workspace, client.profile().install.instructions)
+}
+
+/// What the block says to this client's agents.
+pub fn instruction_block(client: Client) -> String {
+    let profile = client.profile();
+    let mut pre = client.registered().filter(|event| event.kind == Kind::Pre);
+    let rewrites = pre
+        .next()
+        .is_some_and(|event| event.powers.rewrite != Rewrite::Never);
+    let more = match profile.subagents {
+        Subagents::Bypass => NO_HELPERS,
+        // The only client whose agents all have numbers is also the one that stops at a denial.
+        Subagents::Numbered => FINAL,
+        Subagents::Within | Subagents::Own | Subagents::Unmarked => "",
+    };
+    let shell = if rewrites { WRAPPED } else { UNWRAPPED };
+    TEXT.replace("{shell}", shell).replace("{more}", more)
+}
+
+/// An instruction file's text with the block in it.
+pub fn put_instructions(client: Client, text: Option<&str>) -> String {
+    let body = instruction_block(client);
+    match text {
+        Some(text) if block::holds(text, MARKDOWN, &body) => text.to_owned(),
+        Some(_) | None => block::put(text, MARKDOWN, &body),
+    }
+}
+
+/// An instruction file's text without the block; `None` where nothing else was in it.
+pub fn take_instructions(text: &str) -> Option<String> {
+    block::take(text, MARKDOWN)
+}

@@ -1,0 +1,277 @@
+//! Where a client keeps its hooks and in which form, as data.
+
+/// For whom hooks are installed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd)]
+pub enum Scope {
+    /// One repository.
+    Project,
+    /// Everything that one user does.
+    User,
+    /// Everybody on the machine, where the user can't change it.
+    Managed,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 3] = [Self::Project, Self::User, Self::Managed];
+
+    /// The name on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Managed => "managed",
+        }
+    }
+
+    /// The scope of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == name)
+    }
+}
+
+/// Where a path starts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd)]
+pub enum Base {
+    /// The repository.
+    Workspace,
+    /// The user's home.
+    Home,
+    /// The root of the file system.
+    System,
+}
+
+/// A file of a client.
+#[derive(Clone, Debug, Eq, PartialEq, Ord, PartialOrd)]
+pub struct Place {
+    /// Where its path starts.
+    pub base: Base,
+    /// The path from there, with slashes.
+    pub path: String,
+}
+
+impl Place {
+    /// A place.
+    pub fn new(base: Base, path: impl Into<String>) -> Self {
+        Self {
+            base,
+            path: path.into(),
+        }
+    }
+
+    /// Whether the file is TOML; all others are JSON with comments or scripts.
+    pub fn is_toml(&self) -> bool {
+        self.path
+            .rsplit_once('.')
+            .is_some_and(|(_, ending)| ending == "toml")
+    }
+}
+
+/// A file that a client reads, as a table says it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct At {
+    /// For whom it counts.
+    pub scope: Scope,
+    /// Where its path starts.
+    pub base: Base,
+    /// The path from there.
+    pub path: &'static str,
+}
+
+impl At {
+    /// A file of the repository.
+    pub const fn project(path: &'static str) -> Self {
+        Self {
+            scope: Scope::Project,
+            base: Base::Workspace,
+            path,
+        }
+    }
+
+    /// A file of the user.
+    pub const fn user(path: &'static str) -> Self {
+        Self {
+            scope: Scope::User,
+            base: Base::Home,
+            path,
+        }
+    }
+
+    /// A file of the machine.
+    pub const fn managed(path: &'static str) -> Self {
+        Self {
+            scope: Scope::Managed,
+            base: Base::System,
+            path,
+        }
+    }
+
+    /// The place.
+    pub fn place(self) -> Place {
+        Place::new(self.base, self.path)
+    }
+}
+
+/// How a client's hooks are configured.
+#[derive(Debug)]
+pub struct Install {
+    /// The file of each scope; a scope that is not there can't be had.
+    pub files: &'static [At],
+    /// The client in whose files its hooks stand, where both read the same ones. Two hooks for one
+    /// call would judge it twice.
+    pub through: Option<&'static str>,
+    /// What the files look like.
+    pub layout: Layout,
+    /// The instruction file that gets the block, from the repository's root.
+    pub instructions: &'static str,
+    /// Settings that switch hooks off.
+    pub switches: &'static [Switch],
+    /// Settings that hold the client's own deny and ask rules.
+    pub rules: &'static [RuleSource],
+    /// What a person has to do before the hooks run.
+    pub needs: &'static [&'static str],
+    /// What stays open by the client's own limits.
+    pub open: &'static [&'static str],
+    /// The variable that moves the user's folder, which the caller has to honour.
+    pub home_variable: Option<&'static str>,
+}
+
+/// What a configuration file looks like.
+#[derive(Clone, Copy, Debug)]
+pub enum Layout {
+    /// JSON: below `under`, each event has a list of groups, each with a list of handlers.
+    Groups {
+        /// The key above the events, if any.
+        under: Option<&'static str>,
+        /// How a handler is written.
+        handler: Handler,
+    },
+    /// JSON: below `hooks`, each event has a list of handlers.
+    Handlers {
+        /// How a handler is written.
+        handler: Handler,
+        /// Whether a new file says `version: 1`.
+        version: bool,
+    },
+    /// JSON: one list of hooks, each naming its trigger.
+    Triggers,
+    /// A plugin of its own: a manifest, and hooks in groups.
+    PluginFolder {
+        /// How a handler is written.
+        handler: Handler,
+    },
+    /// A script of its own that calls the hook.
+    PluginFile,
+    /// An executable file for each event, in the folder that is named.
+    Executables,
+}
+
+/// How a handler is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Handler {
+    /// Whether it says `type: command`.
+    pub says_type: bool,
+    /// How the command is written.
+    pub command: Command,
+    /// The key and unit of the time-out.
+    pub timeout: Option<(&'static str, Unit)>,
+    /// What makes it fail closed, on events that can deny.
+    pub closed: Option<Closed>,
+}
+
+/// How a command is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Command {
+    /// Program and arguments apart; no shell in between.
+    Exec,
+    /// One line for a shell, under this key.
+    Line(&'static str),
+}
+
+/// The unit of a time-out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+}
+
+/// A key that turns a failure into a denial.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Closed {
+    /// A word.
+    Word(&'static str, &'static str),
+    /// `true`.
+    True(&'static str),
+}
+
+/// A setting that switches hooks off.
+#[derive(Clone, Copy, Debug)]
+pub struct Switch {
+    /// The file.
+    pub at: At,
+    /// The way to the setting.
+    pub way: &'static str,
+    /// When it does.
+    pub off: Off,
+    /// What it means, for a person.
+    pub means: &'static str,
+}
+
+/// When a setting switches hooks off.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Off {
+    /// It is true.
+    True,
+    /// It is false.
+    False,
+    /// It is this word.
+    Word(&'static str),
+    /// It lists anything.
+    Filled,
+}
+
+/// A setting that holds rules.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleSource {
+    /// The file.
+    pub at: At,
+    /// How its rules are written.
+    pub syntax: RuleSyntax,
+}
+
+/// How rules are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RuleSyntax {
+    /// A list of `Tool` or `Tool(pattern)`.
+    Calls {
+        /// The way to the list.
+        way: &'static str,
+        /// What a match means.
+        means: Narrow,
+    },
+    /// A list of command lines.
+    Lines {
+        /// The way to the list.
+        way: &'static str,
+        /// What a match means.
+        means: Narrow,
+    },
+    /// An object of tools, each with a word or with an object of patterns.
+    Table {
+        /// The way to the object.
+        way: &'static str,
+    },
+    /// `prefix_rule(…)` lines.
+    Prefixes,
+}
+
+/// What a rule of the client says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd)]
+pub enum Narrow {
+    /// A person is asked.
+    Ask,
+    /// The call is refused.
+    Deny,
+}

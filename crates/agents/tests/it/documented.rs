@@ -1,0 +1,155 @@
+//! The reference page says what the tables say.
+
+use std::fs;
+use std::path::Path;
+
+use tagout_agents::install::files;
+use tagout_agents::install::plan::Scope;
+use tagout_agents::profile::{Ask, Evidence, Failing, Prompts, Rewrite, Subagents, Then};
+use tagout_agents::{Client, Kind};
+
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/clients.md");
+    fs::read_to_string(path).unwrap()
+}
+
+fn then(then: Then) -> &'static str {
+    match then {
+        Then::Runs => "**runs**",
+        Then::Blocked => "denied",
+        Then::Unknown => "not known",
+    }
+}
+
+fn honours() -> Vec<String> {
+    let row = |client: &Client| {
+        let profile = client.profile();
+        let event = client
+            .registered()
+            .find(|event| event.kind == Kind::Pre)
+            .unwrap();
+        let ask = match event.powers.ask {
+            Ask::Asks => "asks",
+            Ask::Runs => "denied instead",
+        };
+        let rewrite = match event.powers.rewrite {
+            Rewrite::Takes => "yes",
+            Rewrite::NeedsAllow => "with an allow",
+            Rewrite::Never => "no",
+        };
+        let context = client.registered().filter(|event| event.powers.context);
+        let context: Vec<&str> = context.map(|event| event.name).collect();
+        let context = if context.is_empty() {
+            "nowhere".to_owned()
+        } else {
+            context.join(", ")
+        };
+        let known = match profile.evidence {
+            Evidence::Run { version } => version.to_owned(),
+            Evidence::Read { .. } => "**never run**".to_owned(),
+        };
+        let title = profile.title;
+        format!(
+            "| {title} | `{client}` | {known} | `{}` | {ask} | {rewrite} | {context} |",
+            event.name
+        )
+    };
+    Client::ALL.iter().map(row).collect()
+}
+
+fn fails() -> Vec<String> {
+    let row = |client: &Client| {
+        let profile = client.profile();
+        let Failing {
+            crash,
+            timeout,
+            missing,
+            garbled,
+        } = profile.failing;
+        let Prompts { sent, .. } = profile.prompts;
+        let prompts = if sent { "told" } else { "not told" };
+        let subagents = match profile.subagents {
+            Subagents::Within => "marked",
+            Subagents::Own => "sessions of their own",
+            Subagents::Numbered => "numbered",
+            Subagents::Unmarked => "look like their parent",
+            Subagents::Bypass => "**reach no hook**",
+        };
+        let [crash, missing, timeout, garbled] = [crash, missing, timeout, garbled].map(then);
+        format!(
+            "| `{client}` | {crash} | {missing} | {timeout} | {garbled} | {prompts} | {subagents} |"
+        )
+    };
+    Client::ALL.iter().map(row).collect()
+}
+
+fn places() -> Vec<String> {
+    let row = |client: &Client| {
+        let at = |scope| {
+            let places = files(*client, scope).unwrap_or_default();
+            let short = places.first().map(|place| {
+                let path = &place.path;
+                let many = places.len() > 1;
+                let folder = path
+                    .rsplit_once('/')
+                    .filter(|_| many)
+                    .map(|(folder, _)| folder);
+                folder.unwrap_or(path).to_owned()
+            });
+            short.map_or("–".to_owned(), |path| format!("`{path}`"))
+        };
+        let [project, user, managed] = Scope::ALL.map(at);
+        let instructions = client.profile().install.instructions;
+        format!("| `{client}` | {project} | {user} | {managed} | `{instructions}` |")
+    };
+    Client::ALL.iter().map(row).collect()
+}
+
+fn open() -> Vec<String> {
+    let lines = |client: &Client| {
+        let install = &client.profile().install;
+        let needs = install.needs.iter().map(|need| format!("- needed: {need}"));
+        let open = install.open.iter().map(|open| format!("- open: {open}"));
+        needs.chain(open).collect::<Vec<String>>()
+    };
+    Client::ALL.iter().flat_map(lines).collect()
+}
+
+/// Every row and every line of the tables stands on the page, and the page has no others.
+#[test]
+fn the_page_says_what_the_tables_say() {
+    let page = page();
+    let expected: Vec<String> = [honours(), fails(), places(), open()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let missing: Vec<&String> = expected
+        .iter()
+        .filter(|line| !page.lines().any(|known| known == **line))
+        .collect();
+    assert!(missing.is_empty(), "missing on the page:\n{missing:#?}");
+    let data = |line: &&str| {
+        let known =
+            line.starts_with("| `") || line.starts_with("- open:") || line.starts_with("- needed:");
+        let titled = Client::ALL
+            .iter()
+            .any(|client| line.starts_with(&format!("| {} |", client.profile().title)));
+        known || titled
+    };
+    let extra: Vec<&str> = page
+        .lines()
+        .filter(data)
+        .filter(|line| !expected.iter().any(|one| one == line))
+        .collect();
+    assert!(extra.is_empty(), "on the page only:\n{extra:#?}");
+}
+
+/// The clients that were never run are named as such, all of them and no others.
+#[test]
+fn the_never_run_are_marked() {
+    let page = page();
+    let never = |client: &&Client| matches!(client.profile().evidence, Evidence::Read { .. });
+    let count = Client::ALL.iter().filter(never).count();
+    assert_eq!(count, 4);
+    assert_eq!(page.matches("**never run**").count(), count);
+}
