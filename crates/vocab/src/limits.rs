@@ -322,3 +322,9 @@ pub const COMMAND_ANALYSED_BYTES_MAX: usize = 32 * 1024;
 
 /// A longer value of a shell variable is not followed: it counts as one that is not known.
 pub const COMMAND_VALUE_BYTES_MAX: usize = 4 * 1024;
+
+/// A text beyond this is not compared line by line: the change is one range.
+pub const TRACE_DIFF_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Lines of a text that is compared line by line.
+pub const TRACE_DIFF_LINES_MAX: usize = 1_000_000;

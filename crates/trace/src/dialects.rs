@@ -1,0 +1,1 @@
+//! Readers of every trace dialect, and the writer of the canonical one.

@@ -1,0 +1,1 @@
+//! Git notes in the form `authorship/3.0.0`.

@@ -1,0 +1,1 @@
+//! The class of a change, computed from the syntax trees.

@@ -1,0 +1,1 @@
+//! The syntax nodes that a change touched.
