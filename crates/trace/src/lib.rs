@@ -13,3 +13,5 @@ pub mod mutation;
 pub mod nodes;
 pub mod ranges;
 pub mod record;
+mod shape;
+pub mod syntax;

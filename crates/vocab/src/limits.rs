@@ -276,7 +276,7 @@ pub const OUTLINE_FILES_MAX: usize = 200;
 pub const OUTLINE_DEFINITIONS_MAX: usize = 2_000;
 
 /// Times that the syntax parser reports progress before it is stopped.
-pub const OUTLINE_PARSE_STEPS_MAX: usize = 200_000;
+pub const SYNTAX_PARSE_STEPS_MAX: usize = 200_000;
 
 /// Places that an error about an edit shows.
 pub const CANDIDATES_MAX: usize = 5;
@@ -328,3 +328,30 @@ pub const TRACE_DIFF_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Lines of a text that is compared line by line.
 pub const TRACE_DIFF_LINES_MAX: usize = 1_000_000;
+
+/// The largest source text that is parsed for its syntax.
+pub const SYNTAX_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Depth of a syntax tree that is looked at; what lies deeper is taken as plain text.
+pub const SYNTAX_DEPTH_MAX: usize = 400;
+
+/// Nodes of a syntax tree that are compared; beyond it a change counts as new behaviour.
+pub const SYNTAX_NODES_MAX: usize = 2_000_000;
+
+/// Definitions of one file that are looked at for what a change touched.
+pub const TRACE_DEFINITIONS_MAX: usize = 20_000;
+
+/// Syntax nodes that one changed range names.
+pub const TRACE_NODES_MAX: usize = 200;
+
+/// Bytes of a symbol's path in a record.
+pub const TRACE_SYMBOL_BYTES_MAX: usize = 500;
+
+/// Definitions within definitions; those that lie deeper are not listed.
+pub const SYMBOL_PARTS_MAX: usize = 64;
+
+/// Extracted functions that a comparison puts back into their callers.
+pub const INLINE_ROUNDS_MAX: usize = 16;
+
+/// Names that a reason lists.
+pub const REASON_NAMES_MAX: usize = 10;
