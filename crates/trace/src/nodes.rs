@@ -1,5 +1,7 @@
 //! The definitions of a source text, and which of them a change touched.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -205,79 +207,94 @@ fn assigned_function(syntax: &Syntax<'_>, node: Node<'_>) -> Option<String> {
     Some(syntax.folded(node.child_by_field_name("name")?))
 }
 
-/// The definitions that some changed lines touch: those that lie in them, and the innermost ones
-/// around them. An empty range touches what it lies strictly within.
-pub fn touched(syntax: &Syntax<'_>, lines: &Range<u32>) -> Vec<AstNode> {
-    let all: Vec<(Definition, Node<'_>)> = Walk::new(syntax, TRACE_DEFINITIONS_MAX).collect();
-    touched_of(syntax, &all, lines)
-}
-
 /// The definitions of a text, made ready for many questions.
 #[derive(Debug)]
 pub struct Definitions<'s, 't> {
     syntax: &'s Syntax<'t>,
-    all: Vec<(Definition, Node<'s>)>,
+    all: Vec<Entry<'s>>,
+    names: HashMap<String, Vec<&'static str>>,
+}
+
+#[derive(Debug)]
+struct Entry<'s> {
+    definition: Definition,
+    node: Node<'s>,
+    hash: OnceCell<Digest>,
 }
 
 impl<'s, 't> Definitions<'s, 't> {
     /// The definitions of a text.
     pub fn of(syntax: &'s Syntax<'t>) -> Self {
-        let all = Walk::new(syntax, TRACE_DEFINITIONS_MAX).collect();
-        Self { syntax, all }
-    }
-
-    /// As [`touched`], without walking the tree again.
-    pub fn touched(&self, lines: &Range<u32>) -> Vec<AstNode> {
-        touched_of(self.syntax, &self.all, lines)
+        let entry = |(definition, node)| Entry {
+            definition,
+            node,
+            hash: OnceCell::new(),
+        };
+        let all: Vec<Entry<'s>> = Walk::new(syntax, TRACE_DEFINITIONS_MAX).map(entry).collect();
+        let mut names: HashMap<String, Vec<&'static str>> = HashMap::new();
+        for Entry { definition, .. } in &all {
+            let kinds = names.entry(definition.symbol.clone()).or_default();
+            kinds.push(definition.kind);
+        }
+        Self { syntax, all, names }
     }
 
     /// The definitions themselves.
     pub fn iter(&self) -> impl Iterator<Item = &Definition> {
-        self.all.iter().map(|(definition, _)| definition)
+        self.all.iter().map(|entry| &entry.definition)
     }
 
-    /// Whether the text still has a definition of this path and kind.
+    /// Whether the text has a definition of this path and kind.
     pub fn has(&self, symbol: &str, kind: &str) -> bool {
-        self.iter()
-            .any(|one| one.symbol == symbol && one.kind == kind)
+        self.names
+            .get(symbol)
+            .is_some_and(|kinds| kinds.contains(&kind))
     }
 
     /// Every definition with its hash.
     pub fn nodes(&self) -> Vec<AstNode> {
-        self.all
-            .iter()
-            .map(|(definition, node)| ast_node(self.syntax, definition, *node))
-            .collect()
+        self.all.iter().map(|entry| self.node(entry)).collect()
     }
-}
 
-fn touched_of(
-    syntax: &Syntax<'_>,
-    all: &[(Definition, Node<'_>)],
-    lines: &Range<u32>,
-) -> Vec<AstNode> {
-    let mut found = Vec::new();
-    for (at, (definition, node)) in all.iter().enumerate() {
-        if definition.lines.start > lines.end {
-            break;
-        }
-        if definition.lines.end < lines.start {
-            continue;
-        }
-        let inner = all
-            .get(at + 1..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(|(other, _)| other.depth > definition.depth)
-            .filter(|(other, _)| other.depth == definition.depth + 1);
-        if is_touched(&definition.lines, lines, inner.map(|(one, _)| &one.lines)) {
-            found.push(ast_node(syntax, definition, *node));
-            if found.len() >= TRACE_NODES_MAX {
+    /// The definitions that some changed lines touch: those that lie in them, and the innermost
+    /// ones around them. An empty range touches what it lies strictly within.
+    pub fn touched(&self, lines: &Range<u32>) -> Vec<AstNode> {
+        let mut found = Vec::new();
+        for (at, entry) in self.all.iter().enumerate() {
+            let own = &entry.definition;
+            if own.lines.start > lines.end || found.len() >= TRACE_NODES_MAX {
                 break;
             }
+            if own.lines.end < lines.start {
+                continue;
+            }
+            let inner = self
+                .all
+                .get(at + 1..)
+                .unwrap_or_default()
+                .iter()
+                .map(|entry| &entry.definition)
+                .take_while(|other| other.depth > own.depth)
+                .filter(|other| other.depth == own.depth + 1);
+            if is_touched(&own.lines, lines, inner.map(|one| &one.lines)) {
+                found.push(self.node(entry));
+            }
+        }
+        found
+    }
+
+    fn node(&self, entry: &Entry<'s>) -> AstNode {
+        let definition = &entry.definition;
+        let hash = || Shape::of(self.syntax, entry.node).hash();
+        AstNode {
+            symbol: definition.symbol.clone(),
+            kind: definition.kind.to_owned(),
+            start_line: definition.lines.start.saturating_add(1),
+            end_line: definition.lines.end.max(definition.lines.start + 1),
+            node_hash: *entry.hash.get_or_init(hash),
+            removed: false,
         }
     }
-    found
 }
 
 /// Whether the changed lines reach lines of a definition that no definition in it covers.
@@ -306,17 +323,6 @@ fn is_touched<'a>(
         }
     }
     at < end
-}
-
-fn ast_node(syntax: &Syntax<'_>, definition: &Definition, node: Node<'_>) -> AstNode {
-    AstNode {
-        symbol: definition.symbol.clone(),
-        kind: definition.kind.to_owned(),
-        start_line: definition.lines.start.saturating_add(1),
-        end_line: definition.lines.end.max(definition.lines.start + 1),
-        node_hash: Shape::of(syntax, node).hash(),
-        removed: false,
-    }
 }
 
 #[cfg(test)]

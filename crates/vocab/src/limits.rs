@@ -355,3 +355,21 @@ pub const INLINE_ROUNDS_MAX: usize = 16;
 
 /// Names that a reason lists.
 pub const REASON_NAMES_MAX: usize = 10;
+
+/// Changed ranges that one file of a record lists.
+pub const TRACE_RANGES_MAX: usize = 2_000;
+
+/// Bytes of one line of a trace file; a longer one is damage.
+pub const TRACE_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of a trace file that is read at all.
+pub const TRACE_FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
+
+/// Places of damage that reading one trace file lists; the rest is counted.
+pub const TRACE_DAMAGE_MAX: usize = 1_000;
+
+/// Changed ranges that one record lists; the files beyond it get one range each.
+pub const TRACE_RECORD_RANGES_MAX: usize = 20_000;
+
+/// Syntax nodes that one record names; the ranges beyond it have none.
+pub const TRACE_RECORD_NODES_MAX: usize = 5_000;

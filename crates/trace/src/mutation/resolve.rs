@@ -53,6 +53,16 @@ impl Resolver {
             return;
         }
         let kind = shape.kind;
+        let place = (parent, shape.field.unwrap_or_default());
+        // A key that is one word may name a field; only its value is sure to be a variable.
+        if let [only] = shape.children.as_mut_slice()
+            && self.is_member_place(place)
+            && let Some(Word::Text(text)) = &only.word
+            && self.scheme.names.contains(&only.kind)
+        {
+            only.word = Some(Word::Member(text.clone()));
+            return;
+        }
         let is_function = self.scheme.functions.contains(&kind);
         let was_in_class = self.in_class;
         let kept = self.keeps_parameters;
