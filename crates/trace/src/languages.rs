@@ -1,25 +1,28 @@
-//! Which nodes of which grammar define something.
+//! The languages: their grammars, and which nodes define something.
 
 use tree_sitter::Language;
 
 /// One language: its grammar, and what its defining nodes are called.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grammar {
+pub struct Grammar {
     /// The language's name in a result.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     extensions: &'static [&'static str],
     language: fn() -> Language,
+    /// What stands between the names of a symbol's path.
+    pub separator: &'static str,
     /// A node's kind in the grammar, and the word for it in a result.
-    pub(super) nodes: &'static [(&'static str, &'static str)],
+    pub nodes: &'static [(&'static str, &'static str)],
 }
 
 impl Grammar {
-    pub(super) fn language(&self) -> Language {
+    /// The grammar itself.
+    pub fn language(&self) -> Language {
         (self.language)()
     }
 
     /// The word for a node that defines something.
-    pub(super) fn word(&self, kind: &str) -> Option<&'static str> {
+    pub fn word(&self, kind: &str) -> Option<&'static str> {
         self.nodes
             .iter()
             .find(|(node, _)| *node == kind)
@@ -28,7 +31,7 @@ impl Grammar {
 }
 
 /// The grammar of a file, by its name's ending.
-pub(super) fn of(path: &str) -> Option<&'static Grammar> {
+pub fn of(path: &str) -> Option<&'static Grammar> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (_, extension) = name.rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();
@@ -61,6 +64,7 @@ const TYPED_SCRIPT: &[(&str, &str)] = &[
 const GRAMMARS: &[Grammar] = &[
     Grammar {
         name: "rust",
+        separator: "::",
         extensions: &["rs"],
         language: || tree_sitter_rust::LANGUAGE.into(),
         nodes: &[
@@ -80,6 +84,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "python",
+        separator: ".",
         extensions: &["py", "pyi"],
         language: || tree_sitter_python::LANGUAGE.into(),
         nodes: &[
@@ -89,24 +94,28 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "typescript",
+        separator: ".",
         extensions: &["ts", "mts", "cts"],
         language: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         nodes: TYPED_SCRIPT,
     },
     Grammar {
         name: "tsx",
+        separator: ".",
         extensions: &["tsx"],
         language: || tree_sitter_typescript::LANGUAGE_TSX.into(),
         nodes: TYPED_SCRIPT,
     },
     Grammar {
         name: "javascript",
+        separator: ".",
         extensions: &["js", "jsx", "mjs", "cjs"],
         language: || tree_sitter_javascript::LANGUAGE.into(),
         nodes: SCRIPT,
     },
     Grammar {
         name: "go",
+        separator: ".",
         extensions: &["go"],
         language: || tree_sitter_go::LANGUAGE.into(),
         nodes: &[
@@ -118,6 +127,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "java",
+        separator: ".",
         extensions: &["java"],
         language: || tree_sitter_java::LANGUAGE.into(),
         nodes: &[
@@ -132,6 +142,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "c",
+        separator: ".",
         extensions: &["c", "h"],
         language: || tree_sitter_c::LANGUAGE.into(),
         nodes: &[
@@ -144,6 +155,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "cpp",
+        separator: "::",
         extensions: &["cc", "cpp", "cxx", "hh", "hpp", "hxx"],
         language: || tree_sitter_cpp::LANGUAGE.into(),
         nodes: &[
@@ -159,6 +171,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "bash",
+        separator: ".",
         extensions: &["sh", "bash"],
         language: || tree_sitter_bash::LANGUAGE.into(),
         nodes: &[("function_definition", "function")],

@@ -1,0 +1,1 @@
+//! The generated view of which intent made which files and symbols.

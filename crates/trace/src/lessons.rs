@@ -1,0 +1,1 @@
+//! Lessons from failed verifications, in a block between markers.
