@@ -339,10 +339,10 @@ pub const ATTRIBUTION_LINES_MAX: usize = 200_000;
 pub const ATTRIBUTION_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Versions of a file in one run of differences; the next one starts from a whole copy.
-pub const ATTRIBUTION_CHUNK_STATES_MAX: usize = 32;
+pub const ATTRIBUTION_CHUNK_STATES_MAX: usize = 16;
 
 /// Latest versions of a file that a content nobody recorded is compared with.
-pub const ATTRIBUTION_NEAREST_STATES_MAX: usize = 16;
+pub const ATTRIBUTION_NEAREST_STATES_MAX: usize = 12;
 
 /// Places of a line in the index beyond which it says nothing about where it came from.
 pub const ATTRIBUTION_PLACES_MAX: usize = 8;
