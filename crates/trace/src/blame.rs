@@ -158,6 +158,7 @@ impl<S: Store> Authorship<S> {
             };
             let path = path_key(change.path);
             self.recall(&path, &sheet, by, &mut draft)?;
+            self.revert(&path, after, &mut draft)?;
             let version = Version {
                 credits: draft.finish(by),
                 sheet,
@@ -320,6 +321,22 @@ impl<S: Store> Authorship<S> {
         let credits = draft.finish(by);
         let base = Base { basis, place: None };
         Ok((base, Version { sheet, credits }))
+    }
+
+    /// A file that is again what it was: what came back is likely to be what it was.
+    fn revert(&self, path: &Digest, after: &[u8], draft: &mut Draft) -> Result<(), HistoryError> {
+        if !draft.credits.contains(&None) {
+            return Ok(());
+        }
+        let found = self.with_content(path, &Digest::of(after))?;
+        if let Some((base, version)) = found
+            && base.basis == Basis::Exact
+        {
+            for (open, known) in draft.credits.iter_mut().zip(&version.credits) {
+                open.get_or_insert(known.likely());
+            }
+        }
+        Ok(())
     }
 
     /// Looks through earlier versions for the lines that came from nowhere.
