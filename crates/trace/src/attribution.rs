@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tagout_vocab::{CallId, IntentId, SessionId, Timestamp};
 
 pub(crate) use carry::{Draft, Step, evolve};
-pub(crate) use recall::{Reach, recall};
+pub(crate) use recall::{Earlier, Reach, recall};
 pub(crate) use sheet::{Line, Sheet};
 pub use symbols::{Definition, SymbolCredit, symbols};
 

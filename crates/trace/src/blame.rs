@@ -9,7 +9,7 @@ use tagout_vocab::limits::ATTRIBUTION_SOURCES_MAX;
 use tagout_vocab::{Digest, WorkspacePath};
 
 use crate::attribution::{
-    Author, Certainty, Credit, Definition, Draft, Origin, OriginNo, Reach, Sheet, Step,
+    Author, Certainty, Credit, Definition, Draft, Earlier, Origin, OriginNo, Reach, Sheet, Step,
     SymbolCredit, TELLING_WEIGHT, Version, evolve, recall, symbols,
 };
 use crate::history::{
@@ -160,7 +160,7 @@ impl<S: Store> Authorship<S> {
             self.recall(&path, &sheet, by, &mut draft)?;
             self.revert(&path, after, &mut draft)?;
             let version = Version {
-                credits: draft.finish(by),
+                credits: draft.finish(&sheet, by),
                 sheet,
             };
             let same_as = match old {
@@ -318,7 +318,7 @@ impl<S: Store> Authorship<S> {
         };
         let mut draft = evolve(&[step], by).pop().unwrap_or_default();
         self.recall(&key, &sheet, by, &mut draft)?;
-        let credits = draft.finish(by);
+        let credits = draft.finish(&sheet, by);
         let base = Base { basis, place: None };
         Ok((base, Version { sheet, credits }))
     }
@@ -347,9 +347,7 @@ impl<S: Store> Authorship<S> {
         by: Author,
         draft: &mut Draft,
     ) -> Result<(), HistoryError> {
-        let sources = self.sources(path, sheet, draft)?;
-        let known: Vec<(Reach, &Version)> =
-            sources.iter().map(|(reach, version)| (*reach, version)).collect();
+        let known = self.sources(path, sheet, draft)?;
         recall(draft, sheet, by, &known);
         Ok(())
     }
@@ -359,32 +357,51 @@ impl<S: Store> Authorship<S> {
         path: &Digest,
         sheet: &Sheet,
         draft: &Draft,
-    ) -> Result<Vec<(Reach, Version)>, HistoryError> {
-        let mut places: Vec<Place> = Vec::new();
+    ) -> Result<Vec<Earlier>, HistoryError> {
+        let states = States(&self.store);
         let marks = prints(sheet);
         let open = sheet.lines.iter().zip(&draft.credits);
         let open = open.filter(|(line, credit)| credit.is_none() && marks.contains(&line.soft));
+        let mut votes: BTreeMap<Digest, (usize, u32)> = BTreeMap::new();
         for (line, _) in open.take(LOOKUPS_MAX) {
-            for place in States(&self.store).with_line(line.soft)? {
-                if !places.contains(&place) {
-                    places.push(place);
-                }
+            for place in states.with_line(line.soft)? {
+                let (count, latest) = votes.entry(place.path).or_default();
+                *count = count.saturating_add(1);
+                *latest = place.number.max(*latest);
             }
         }
+        let mut votes: Vec<(Digest, (usize, u32))> = votes.into_iter().collect();
+        votes.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
         let mut sources = Vec::new();
-        for place in places.iter().take(ATTRIBUTION_SOURCES_MAX) {
-            let reach = if place.path == *path {
+        for (from, (_, latest)) in votes.into_iter().take(SOURCE_PATHS_MAX) {
+            let reach = if from == *path {
                 Reach::SamePath
             } else {
                 Reach::Elsewhere
             };
-            if let Some(found) = States(&self.store).version(place)? {
-                sources.push((reach, found.version));
+            // The version in which the last of the lines appeared, and the latest ones: a block that
+            // was cut out just now is whole in them.
+            let mut found = states.recent(&from, ATTRIBUTION_SOURCES_MAX / SOURCE_PATHS_MAX)?;
+            if found.iter().all(|found| found.place.number != latest) {
+                let place = Place {
+                    path: from,
+                    number: latest,
+                };
+                found.extend(states.version(&place)?);
             }
+            let last = found.iter().map(|found| found.place.number).max();
+            sources.extend(found.into_iter().map(|found| Earlier {
+                reach,
+                is_latest: Some(found.place.number) == last,
+                version: found.version,
+            }));
         }
         Ok(sources)
     }
 }
+
+/// Paths that the new lines of one file may have come from.
+const SOURCE_PATHS_MAX: usize = 4;
 
 /// Lines of a file that are looked up in the index at most.
 const LOOKUPS_MAX: usize = 64;

@@ -1,7 +1,12 @@
 //! From one version of some files to the next: which lines keep their authors.
 
+use std::collections::HashSet;
+
 use super::rename::Renames;
-use super::{Author, Credit, Sheet, Version, certain, moves, reformat, rename};
+use super::{
+    Author, Certainty, Credit, Handling, Sheet, TELLING_WEIGHT, Version, certain, moves, reformat,
+    rename,
+};
 use crate::align::{By, Hunk, hunks, kept};
 
 /// One file in a set of changes that were made together.
@@ -20,16 +25,43 @@ pub(crate) struct Draft {
     pub(crate) credits: Vec<Option<Credit>>,
     /// One for each old line: whether it has no place in the new text.
     pub(crate) gone: Vec<bool>,
+    /// Lines that someone else is known to have written elsewhere, by their tokens.
+    pub(crate) others: HashSet<u64>,
 }
 
 impl Draft {
-    /// Gives what came from nowhere to the one who made the change.
-    pub(crate) fn finish(self, by: Author) -> Vec<Credit> {
-        let fresh = Credit::fresh(by);
-        self.credits
-            .into_iter()
-            .map(|credit| credit.unwrap_or(fresh))
-            .collect()
+    /// Gives what came from nowhere to the one who made the change: for certain, unless someone else
+    /// wrote the same line, or it is a bracket beside such a line.
+    pub(crate) fn finish(self, sheet: &Sheet, by: Author) -> Vec<Credit> {
+        let mut credits: Vec<Credit> = Vec::with_capacity(self.credits.len());
+        let mut is_fresh = Vec::with_capacity(self.credits.len());
+        for (line, credit) in sheet.lines.iter().zip(&self.credits) {
+            is_fresh.push(credit.is_none());
+            credits.push(credit.unwrap_or_else(|| {
+                let fresh = Credit::fresh(by);
+                if self.others.contains(&line.soft) {
+                    fresh.likely()
+                } else {
+                    fresh
+                }
+            }));
+        }
+        let forwards: Vec<usize> = (0..credits.len()).collect();
+        let backwards: Vec<usize> = forwards.iter().rev().copied().collect();
+        for order in [forwards, backwards] {
+            let mut is_doubtful = false;
+            for at in order {
+                let (Some(credit), Some(fresh)) = (credits.get_mut(at), is_fresh.get(at)) else {
+                    continue;
+                };
+                if *fresh && is_doubtful && sheet.weight(at) < TELLING_WEIGHT {
+                    *credit = credit.likely();
+                }
+                let is_moved_now = credit.handled == Some((Handling::Moved, by));
+                is_doubtful = is_moved_now || *fresh && credit.certainty == Certainty::Likely;
+            }
+        }
+        credits
     }
 
     pub(super) fn set(&mut self, line: usize, credit: Credit) {
@@ -74,7 +106,25 @@ pub(crate) fn evolve(steps: &[Step<'_>], by: Author) -> Vec<Draft> {
         }
     }
     moves::follow(steps, &mut drafts, by);
+    let others = gone(steps, &drafts, by);
+    for draft in &mut drafts {
+        draft.others.clone_from(&others);
+    }
     drafts
+}
+
+/// Lines of others that this step took away.
+fn gone(steps: &[Step<'_>], drafts: &[Draft], by: Author) -> HashSet<u64> {
+    let mut others = HashSet::new();
+    for (step, draft) in steps.iter().zip(drafts) {
+        let Some(old) = step.old else { continue };
+        for (at, line) in old.sheet.lines.iter().enumerate() {
+            if draft.is_gone(at) && old.credit(at).author != by {
+                others.insert(line.soft);
+            }
+        }
+    }
+    others
 }
 
 /// Lines that stayed as they are.
@@ -83,6 +133,7 @@ fn stay(step: &Step<'_>, by: Author) -> (Draft, Vec<Hunk>) {
     let mut draft = Draft {
         credits: vec![None; step.new.map_or(0, |new| new.lines.len())],
         gone: vec![true; old_len],
+        others: HashSet::new(),
     };
     let (Some(old), Some(new)) = (step.old, step.new) else {
         return (draft, Vec::new());

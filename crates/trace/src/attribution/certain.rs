@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Author, TELLING_WEIGHT, Version};
+use super::{Author, Version};
 use crate::align::Kept;
 use crate::attribution::Sheet;
 
@@ -11,7 +11,8 @@ use crate::attribution::Sheet;
 ///
 /// Lines that occur once on each side tie the texts together. Between two such ties, where something
 /// changed, a repeated line may have come from any of its equals, or be new if there are more of
-/// them now. Where all those readings name the same author there is no doubt.
+/// them now. Where all those readings name the same author there is no doubt. A few letters that
+/// stayed while everything around them changed may as well have been written again.
 pub(super) fn doubtful(old: &Version, new: &Sheet, kept: &[Kept], by: Author) -> Vec<usize> {
     let mut counts: HashMap<u64, [u32; 2]> = HashMap::new();
     for (side, sheet) in [&old.sheet, new].into_iter().enumerate() {
@@ -29,11 +30,17 @@ pub(super) fn doubtful(old: &Version, new: &Sheet, kept: &[Kept], by: Author) ->
         pairs: Vec::new(),
         found: Vec::new(),
     };
-    for run in kept {
+    let last = kept.len().saturating_sub(1);
+    for (place, run) in kept.iter().enumerate() {
+        let weight: u32 = (0..run.len).map(|step| new.weight(run.new.saturating_add(step))).sum();
+        let is_island = place > 0 && place < last && weight < ISLAND_WEIGHT_MIN;
         for step in 0..run.len {
             let pair = [run.old.saturating_add(step), run.new.saturating_add(step)];
             let hash = old.sheet.lines.get(pair[0]).map(|line| line.hash);
-            if hash.and_then(|hash| counts.get(&hash)) == Some(&[1, 1]) {
+            if is_island && old.credit(pair[0]).author != by {
+                zone.found.push(pair[1]);
+                zone.pairs.push(pair);
+            } else if hash.and_then(|hash| counts.get(&hash)) == Some(&[1, 1]) {
                 zone.close(pair);
             } else {
                 zone.pairs.push(pair);
@@ -43,6 +50,9 @@ pub(super) fn doubtful(old: &Version, new: &Sheet, kept: &[Kept], by: Author) ->
     zone.close([old.sheet.lines.len(), new.lines.len()]);
     zone.found
 }
+
+/// Lines with fewer letters together do not hold their place between two changes.
+const ISLAND_WEIGHT_MIN: u32 = 12;
 
 /// The lines between two ties.
 struct Zone<'a> {
@@ -94,7 +104,7 @@ impl Zone<'_> {
             let agree = equals.iter().all(|other| *other == author)
                 && (!is_more || author == self.by);
             let is_tied = place < tied_first || place >= last;
-            let stands = is_tied || line.weight >= TELLING_WEIGHT || author == self.by;
+            let stands = is_tied || author == self.by;
             if !(agree && stands) {
                 self.found.push(pair[1]);
             }

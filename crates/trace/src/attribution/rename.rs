@@ -13,8 +13,8 @@ pub(super) type Renames = BTreeMap<u64, u64>;
 /// The identifiers that were renamed between two texts.
 ///
 /// A name counts as renamed when no place of the old one is left, the new one was not there before,
-/// the two always stand for each other, and at least one of two or more places introduces it.
-/// Anything less is an edit that happens to change a word.
+/// the two always stand for each other, and a word before it introduces it, or another sign does and
+/// it has more than one place. Anything less is an edit that happens to change a word.
 pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Renames {
     let mut pairs: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     let mut back: HashMap<u64, BTreeSet<u64>> = HashMap::new();
@@ -29,7 +29,7 @@ pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Renames {
             back.entry(*other).or_default().insert(*one);
             let [all, introducing] = places.entry(*one).or_default();
             *all = all.saturating_add(1);
-            *introducing = introducing.saturating_add(usize::from(introduces(before, at)));
+            *introducing = introducing.saturating_add(introduces(before, at));
         }
     }
     let words: [HashSet<u64>; 2] = [old, new].map(|sheet| sheet.tokens.iter().copied().collect());
@@ -44,7 +44,8 @@ pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Renames {
             let is_mutual = back.get(&other).is_some_and(|ones| ones.len() == 1);
             let [all, introducing] = places.get(&one).copied().unwrap_or_default();
             let is_whole = !words_after.contains(&one) && !words_before.contains(&other);
-            (is_mutual && is_whole && all > 1 && introducing > 0).then_some((one, other))
+            let is_introduced = introducing > 0 && all > 1 || introducing > 1;
+            (is_mutual && is_whole && is_introduced).then_some((one, other))
         })
         .collect()
 }
@@ -117,8 +118,9 @@ fn words() -> &'static Words {
     })
 }
 
-/// Whether the identifier at a place of a line is introduced there.
-fn introduces(line: &[u64], at: usize) -> bool {
+/// How strongly a place of a line says that its identifier is introduced there: two by a word before
+/// it, one by a sign.
+fn introduces(line: &[u64], at: usize) -> usize {
     let words = words();
     let after = |step: usize| line.get(at.saturating_add(step)).copied();
     let before = at.checked_sub(1).and_then(|at| line.get(at)).copied();
@@ -127,5 +129,9 @@ fn introduces(line: &[u64], at: usize) -> bool {
         || after(1) == Some(colon) && after(2) != Some(colon) && before != Some(colon);
     let is_typed = after(1) == Some(words.opens)
         && before.is_some_and(|word| is_identifier(word) && !words.users.contains(&word));
-    is_given || is_typed || before.is_some_and(|word| words.introducers.contains(&word))
+    if before.is_some_and(|word| words.introducers.contains(&word)) {
+        2
+    } else {
+        usize::from(is_given || is_typed)
+    }
 }

@@ -286,21 +286,14 @@ fn note_place<S: Store>(
     Ok(())
 }
 
-/// Lines that stand for a text in the index: the smallest hash of each three telling lines in a
-/// row, so that any block of three shares one with its copy.
+/// Lines that stand for a text in the index: those that say something by themselves.
 pub(crate) fn prints(sheet: &Sheet) -> HashSet<u64> {
-    let telling: Vec<u64> = sheet
-        .lines
-        .iter()
-        .filter(|line| line.weight >= PRINT_WEIGHT_MIN)
-        .map(|line| line.soft)
-        .collect();
-    let windows = telling.windows(3.min(telling.len().max(1)));
-    windows.filter_map(|window| window.iter().min().copied()).collect()
+    let telling = sheet.lines.iter().filter(|line| line.weight >= PRINT_WEIGHT_MIN);
+    telling.map(|line| line.soft).collect()
 }
 
 /// Lighter lines are not worth an entry of their own.
-const PRINT_WEIGHT_MIN: u32 = 6;
+const PRINT_WEIGHT_MIN: u32 = 10;
 
 fn chunk() -> u32 {
     u32::try_from(ATTRIBUTION_CHUNK_STATES_MAX).unwrap_or(1).max(1)

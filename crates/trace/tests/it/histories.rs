@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use tagout_trace::attribution::{Author, Certainty, Definition, Origin};
+use tagout_trace::attribution::{Author, Certainty, Credit, Definition, Origin};
 use tagout_trace::blame::{Authorship, Blame, FileChange, Outside};
 use tagout_trace::history::MemoryStore;
 use tagout_vocab::{CallId, IntentId, Timestamp, WorkspacePath};
@@ -369,18 +369,18 @@ impl History {
                         println!("{operation:?} {:?} said {said:?}: {:?} {credit:?}", line.who, line.text);
                     }
                 }
-                self.stolen(line, said, credit.certainty);
+                self.stolen(operation, line, said, credit);
             }
         }
     }
 
-    fn stolen(&mut self, line: &Line, said: Who, certainty: Certainty) {
+    fn stolen(&mut self, operation: Operation, line: &Line, said: Who, credit: &Credit) {
         let is_stolen = !matches!(line.who, Who::Agent(_))
             && matches!(said, Who::Agent(_))
-            && certainty == Certainty::Certain;
+            && credit.certainty == Certainty::Certain;
         if is_stolen {
             self.score.stolen += 1;
-            println!("stolen: {line:?} said {said:?}");
+            println!("stolen after {operation:?}: {line:?} said {said:?} {credit:?}");
         }
     }
 
@@ -393,7 +393,7 @@ impl History {
                 if credit.certainty == Certainty::Certain {
                     self.score.certain.count(said == line.who);
                 }
-                self.stolen(line, said, credit.certainty);
+                self.stolen(Operation::Squash, line, said, credit);
             }
             let definitions = definitions(&lines);
             for (symbol, range) in blame.symbols(&definitions).iter().zip(&definitions) {

@@ -178,12 +178,12 @@ impl World {
         let mut with = Vec::new();
         for place in at..at + len {
             let text = self.files[file][place].text.clone();
-            let changed = match text.find(|c: char| c.is_ascii_digit()) {
-                Some(digit) if self.dice.percent(60) => {
+            // The last number of a line: a literal, a type or a variable that is used there.
+            let changed = match text.rfind(|c: char| c.is_ascii_digit()) {
+                Some(last) if text[..last].contains('(') && self.dice.percent(60) => {
                     let number = 1000 + self.dice.below(9000);
-                    let end = text[digit..].find(|c: char| !c.is_ascii_digit());
-                    let end = end.map_or(text.len(), |end| digit + end);
-                    format!("{}{number}{}", &text[..digit], &text[end..])
+                    let head = text[..=last].trim_end_matches(|c: char| c.is_ascii_digit());
+                    format!("{head}{number}{}", &text[last + 1..])
                 }
                 _ => self.some_line(who).text,
             };
