@@ -169,7 +169,26 @@ impl<S: Store> Authorship<S> {
             };
             self.keep(&path, after, &version, same_as)?;
         }
+        self.clear(changes)?;
         Ok(number)
+    }
+
+    /// Notes that nothing is left where files were removed or moved away, so that their lines are not
+    /// taken for copies when they turn up elsewhere.
+    fn clear(&mut self, changes: &[FileChange<'_>]) -> Result<(), HistoryError> {
+        let nothing = Version {
+            sheet: Sheet::default(),
+            credits: Vec::new(),
+        };
+        for change in changes {
+            let left = match (change.after, change.moved_from) {
+                (None, None) => change.path,
+                (_, Some(from)) => from,
+                (Some(_), None) => continue,
+            };
+            self.keep(&path_key(left), &[], &nothing, None)?;
+        }
+        Ok(())
     }
 
     /// Takes in what a file looks like, changed by nobody who is governed. Called when a file is

@@ -27,6 +27,8 @@ pub(crate) struct Draft {
     pub(crate) gone: Vec<bool>,
     /// Lines that someone else is known to have written elsewhere, by their tokens.
     pub(crate) others: HashSet<u64>,
+    /// New lines that may be an old one beside them.
+    pub(crate) doubted: HashSet<usize>,
 }
 
 impl Draft {
@@ -35,11 +37,11 @@ impl Draft {
     pub(crate) fn finish(self, sheet: &Sheet, by: Author) -> Vec<Credit> {
         let mut credits: Vec<Credit> = Vec::with_capacity(self.credits.len());
         let mut is_fresh = Vec::with_capacity(self.credits.len());
-        for (line, credit) in sheet.lines.iter().zip(&self.credits) {
+        for (at, (line, credit)) in sheet.lines.iter().zip(&self.credits).enumerate() {
             is_fresh.push(credit.is_none());
             credits.push(credit.unwrap_or_else(|| {
                 let fresh = Credit::fresh(by);
-                if self.others.contains(&line.soft) {
+                if self.others.contains(&line.soft) || self.doubted.contains(&at) {
                     fresh.likely()
                 } else {
                     fresh
@@ -134,6 +136,7 @@ fn stay(step: &Step<'_>, by: Author) -> (Draft, Vec<Hunk>) {
         credits: vec![None; step.new.map_or(0, |new| new.lines.len())],
         gone: vec![true; old_len],
         others: HashSet::new(),
+        doubted: HashSet::new(),
     };
     let (Some(old), Some(new)) = (step.old, step.new) else {
         return (draft, Vec::new());
@@ -149,8 +152,12 @@ fn stay(step: &Step<'_>, by: Author) -> (Draft, Vec<Hunk>) {
     }
     if !hunks.is_empty() {
         for line in certain::doubtful(old, new, &runs, by) {
-            if let Some(Some(credit)) = draft.credits.get_mut(line) {
-                *credit = credit.likely();
+            match draft.credits.get_mut(line) {
+                Some(Some(credit)) => *credit = credit.likely(),
+                Some(None) => {
+                    draft.doubted.insert(line);
+                }
+                None => {}
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Which lines that stayed did so for certain, and which only by one reading of the change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::{Author, Version};
@@ -69,7 +69,7 @@ impl Zone<'_> {
         let olds = self.from[0]..to[0];
         let news = self.from[1]..to[1];
         let is_changed = self.pairs.len() < olds.len().max(news.len());
-        if is_changed && !self.pairs.is_empty() {
+        if is_changed {
             self.judge(&olds, &news);
         }
         self.pairs.clear();
@@ -107,6 +107,15 @@ impl Zone<'_> {
             let stands = is_tied || author == self.by;
             if !(agree && stands) {
                 self.found.push(pair[1]);
+            }
+        }
+        // What is new beside an equal line of someone else may be that line.
+        let stayed: HashSet<usize> = self.pairs.iter().map(|pair| pair[1]).collect();
+        for at in news.clone().filter(|at| !stayed.contains(at)) {
+            let hash = self.new.lines.get(at).map(|line| line.hash);
+            let equals = hash.and_then(|hash| authors.get(&hash));
+            if equals.is_some_and(|equals| equals.iter().any(|author| *author != self.by)) {
+                self.found.push(at);
             }
         }
     }

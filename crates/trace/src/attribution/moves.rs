@@ -29,7 +29,7 @@ pub(super) fn follow(steps: &[Step<'_>], drafts: &mut [Draft], by: Author) {
         let free = |source: &Source<'_>, line: usize| {
             drafts.get(source.file).is_some_and(|draft| draft.is_gone(line))
         };
-        let spots = Spots::new(&sources, free);
+        let spots = Spots::new(&sources, SPOTS_MAX, free);
         for (file, (step, draft)) in steps.iter().zip(drafts.iter()).enumerate() {
             if let Some(new) = step.new {
                 blocks.extend(spots.blocks(file, new, draft, free));
@@ -63,7 +63,8 @@ fn place(
     };
     let open: Vec<usize> = (0..block.len).filter(|step| is_free(drafts, *step)).collect();
     let weight: u32 = open.iter().map(|step| new.weight(block.at(*step).1)).sum();
-    let is_enough = weight >= BLOCK_WEIGHT_MIN || block.is_rare && weight >= RARE_WEIGHT_MIN;
+    let is_heavy = weight >= BLOCK_WEIGHT_MIN;
+    let is_enough = is_heavy || block.is_rare && weight >= RARE_WEIGHT_MIN;
     if !is_enough {
         return;
     }
@@ -71,7 +72,7 @@ fn place(
         let (from, to) = block.at(step);
         let was_gone = drafts.get(source.file).is_some_and(|draft| draft.is_gone(from));
         let credit = source.version.credit(from).handled(Handling::Moved, by);
-        let credit = if block.is_rare && was_gone { credit } else { credit.likely() };
+        let credit = if block.is_rare && is_heavy && was_gone { credit } else { credit.likely() };
         if let Some(draft) = drafts.get_mut(block.file) {
             draft.set(to, credit);
         }
@@ -116,11 +117,14 @@ impl Block {
 pub(super) struct Spots<'a> {
     sources: &'a [Source<'a>],
     places: HashMap<u64, Vec<(usize, usize)>>,
+    /// A line in more places than this says nothing about where it came from.
+    max: usize,
 }
 
 impl<'a> Spots<'a> {
     pub(super) fn new(
         sources: &'a [Source<'a>],
+        max: usize,
         free: impl Fn(&Source<'a>, usize) -> bool,
     ) -> Self {
         let mut places: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
@@ -131,7 +135,11 @@ impl<'a> Spots<'a> {
                 }
             }
         }
-        Self { sources, places }
+        Self {
+            sources,
+            places,
+            max,
+        }
     }
 
     /// All longest blocks between the open lines of a new text and the free lines of the sources.
@@ -151,39 +159,41 @@ impl<'a> Spots<'a> {
             }
         }
         let mut blocks = Vec::new();
+        let mut ends: HashMap<(usize, usize), usize> = HashMap::new();
         for (at, line) in new.lines.iter().enumerate() {
             if line.weight < TELLING_WEIGHT || !open(at) {
                 continue;
             }
             let places = self.places.get(&line.soft).map_or(&[][..], Vec::as_slice);
-            if places.len() > SPOTS_MAX {
+            if places.len() > self.max {
                 continue;
             }
             for (number, from) in places {
                 let Some(source) = self.sources.get(*number) else {
                     continue;
                 };
-                let same = |old: usize, line: usize| {
-                    let sheet = &source.version.sheet;
-                    let usable = sheet.weight(old) < TELLING_WEIGHT || free(source, old);
-                    open(line) && usable && sheet.soft(old).is_some() && sheet.soft(old) == new.soft(line)
-                };
-                let back = |step: &usize| match (from.checked_sub(*step), at.checked_sub(*step)) {
-                    (Some(old), Some(line)) => same(old, line),
-                    _ => false,
-                };
-                let before = (1..).take_while(back);
-                let telling_before = before.clone().any(|step| {
-                    new.weight(at.saturating_sub(step)) >= TELLING_WEIGHT
-                });
-                if telling_before {
+                // A line within a block that was found already finds the same block.
+                let diagonal = (*number, from.wrapping_sub(at));
+                if ends.get(&diagonal).is_some_and(|end| at < *end) {
                     continue;
                 }
-                let lead = before.count();
+                let same = |old: Option<usize>, line: Option<usize>| {
+                    let (Some(old), Some(line)) = (old, line) else {
+                        return false;
+                    };
+                    let sheet = &source.version.sheet;
+                    let usable = sheet.weight(old) < TELLING_WEIGHT || free(source, old);
+                    let soft = sheet.soft(old);
+                    open(line) && usable && soft.is_some() && soft == new.soft(line)
+                };
+                let lead = (1..)
+                    .take_while(|step| same(from.checked_sub(*step), at.checked_sub(*step)))
+                    .count();
                 let len = (0..)
-                    .take_while(|step: &usize| same(from.saturating_add(*step), at.saturating_add(*step)))
-                    .count()
-                    .saturating_add(lead);
+                    .take_while(|step| same(from.checked_add(*step), at.checked_add(*step)))
+                    .count();
+                ends.insert(diagonal, at.saturating_add(len));
+                let len = len.saturating_add(lead);
                 let mut block = Block {
                     source: *number,
                     file,

@@ -48,7 +48,7 @@ pub(crate) fn recall(draft: &mut Draft, new: &Sheet, by: Author, known: &[Earlie
         })
         .collect();
     let free = |_: &Source<'_>, _: usize| true;
-    let mut blocks = Spots::new(&sources, free).blocks(0, new, draft, free);
+    let mut blocks = Spots::new(&sources, SPOTS_MAX, free).blocks(0, new, draft, free);
     blocks.sort_by_key(|block| (std::cmp::Reverse((block.weight, block.source)), block.new));
     for block in blocks {
         let Some(earlier) = known.get(block.source) else {
@@ -69,7 +69,7 @@ pub(crate) fn recall(draft: &mut Draft, new: &Sheet, by: Author, known: &[Earlie
         let is_back = is_outside && earlier.reach == Reach::SamePath;
         let is_enough = departed >= DEPARTED_WEIGHT_MIN
             || is_back && block.telling >= 2 && departed >= BACK_WEIGHT_MIN
-            || block.telling >= 3 && weight >= COPY_WEIGHT_MIN;
+            || block.telling >= 2 && weight >= COPY_WEIGHT_MIN;
         if !is_enough {
             continue;
         }
@@ -86,6 +86,9 @@ pub(crate) fn recall(draft: &mut Draft, new: &Sheet, by: Author, known: &[Earlie
         }
     }
 }
+
+/// Places of a line in all earlier versions together: each path is there with several of them.
+const SPOTS_MAX: usize = 48;
 
 /// Letters of a block that is gone from where it was.
 const DEPARTED_WEIGHT_MIN: u32 = 20;
