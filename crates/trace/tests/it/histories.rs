@@ -641,6 +641,21 @@ fn authors_survive_two_hundred_histories() {
     judge(&score);
 }
 
+/// B3 The same for ten times as many, from other seeds.
+#[test]
+fn soak_authors_survive_two_thousand_histories() {
+    if std::env::var_os("TAGOUT_TEST_ALL").is_none() {
+        return;
+    }
+    let half = |seeds: std::ops::Range<u64>| {
+        std::thread::spawn(move || sum(seeds.map(|seed| play(seed, None))))
+    };
+    let halves = [half(10_000..11_000), half(11_000..12_000)];
+    let score = sum(halves.into_iter().map(|half| half.join().unwrap()));
+    print("2000 histories", &score);
+    judge(&score);
+}
+
 /// B3 The same operations as real commits, amended, squashed and rebased, with the version control's
 /// own blame beside it.
 #[test]
