@@ -4,14 +4,20 @@
 //! Nothing here writes a file: results are values, bytes and edits that others stage.
 
 pub mod agent_trace;
+mod align;
+pub mod attribution;
+pub mod blame;
 pub mod dialects;
 pub mod git_ai;
+pub mod history;
 pub mod intent_map;
 pub mod languages;
 pub mod lessons;
+pub mod merge;
 pub mod mutation;
 pub mod nodes;
 pub mod ranges;
 pub mod record;
 mod shape;
 pub mod syntax;
+pub mod undo;

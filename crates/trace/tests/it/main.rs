@@ -1,1 +1,4 @@
 //! What the crate promises, seen from outside.
+
+mod histories;
+mod world;

@@ -1,0 +1,178 @@
+//! A blame as text: for the terminal as users of version control expect it, for programs as JSON or
+//! in the porcelain form.
+
+use serde_json::{Value, json};
+
+use super::Blame;
+use crate::attribution::{Author, Certainty, Credit, Handling, Origin};
+
+/// For people: one line each, with intent, agent and model, call, time and the line itself.
+pub fn terminal(blame: &Blame, text: &[u8]) -> String {
+    let rows: Vec<[String; 4]> = blame.lines.iter().map(|credit| row(blame, credit)).collect();
+    let mut widths = [0; 4];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let digits = rows.len().to_string().len();
+    let mut out = String::new();
+    for ((number, row), line) in (1_usize..).zip(&rows).zip(lines(text)) {
+        for (cell, width) in row.iter().zip(widths) {
+            out.push_str(cell);
+            let pad = width.saturating_sub(cell.chars().count()).saturating_add(1);
+            out.extend(std::iter::repeat_n(' ', pad));
+        }
+        let number = number.to_string();
+        out.extend(std::iter::repeat_n(' ', digits.saturating_sub(number.len())));
+        out.push_str(&number);
+        out.push_str(") ");
+        out.push_str(&shown(line));
+        out.push('\n');
+    }
+    out
+}
+
+/// Intent, agent, call and time; a question mark where there is doubt.
+fn row(blame: &Blame, credit: &Credit) -> [String; 4] {
+    let doubt = match credit.certainty {
+        Certainty::Certain => "",
+        Certainty::Likely => "?",
+    };
+    match origin(blame, credit.author) {
+        Some(origin) => {
+            let intent = origin.intent.as_ref().map_or("-", |intent| intent.as_str());
+            let agent = origin.agent.as_deref().unwrap_or("agent");
+            let agent = match &origin.model {
+                Some(model) => format!("({agent}/{model}"),
+                None => format!("({agent}"),
+            };
+            let time = origin.at.to_string();
+            [format!("{intent}{doubt}"), agent, origin.execution.to_string(), time]
+        }
+        None => {
+            let word = word(credit.author);
+            [format!("-{doubt}"), format!("({word}"), "-".to_owned(), "-".to_owned()]
+        }
+    }
+}
+
+/// For programs that read line by line: a header per line, its facts the first time they occur, and
+/// the line after a tab.
+pub fn porcelain(blame: &Blame, text: &[u8]) -> String {
+    let mut out = String::new();
+    let mut told = std::collections::BTreeSet::new();
+    for ((number, credit), line) in (1_usize..).zip(&blame.lines).zip(lines(text)) {
+        let found = origin(blame, credit.author);
+        let name = found.map_or_else(|| word(credit.author).to_owned(), |o| o.execution.to_string());
+        out.push_str(&format!("{name} {number} {}\n", certainty(credit.certainty)));
+        if let Some(origin) = found
+            && told.insert(name)
+        {
+            let facts = [
+                ("intent", origin.intent.as_ref().map(ToString::to_string)),
+                ("session", origin.session.as_ref().map(ToString::to_string)),
+                ("agent", origin.agent.clone()),
+                ("model", origin.model.clone()),
+                ("approval", origin.approval.clone()),
+                ("time", Some(origin.at.to_string())),
+            ];
+            for (fact, value) in facts {
+                if let Some(value) = value {
+                    out.push_str(&format!("{fact} {}\n", shown(value.as_bytes())));
+                }
+            }
+        }
+        if let Some((how, by)) = credit.handled {
+            let by = origin(blame, by).map_or_else(|| word(by).to_owned(), |o| o.execution.to_string());
+            out.push_str(&format!("{} {by}\n", handling(how)));
+        }
+        out.push('\t');
+        out.push_str(&String::from_utf8_lossy(line));
+        out.push('\n');
+    }
+    out
+}
+
+/// For programs: one object a line.
+pub fn json(blame: &Blame) -> Value {
+    let line = |(number, credit): (usize, &Credit)| {
+        let mut object = facts(blame, credit.author);
+        object.insert("line".to_owned(), json!(number));
+        object.insert("certainty".to_owned(), json!(certainty(credit.certainty)));
+        if let Some((how, by)) = credit.handled {
+            let mut handled = facts(blame, by);
+            handled.insert("how".to_owned(), json!(handling(how)));
+            object.insert("handled".to_owned(), Value::Object(handled));
+        }
+        Value::Object(object)
+    };
+    let basis = match blame.basis {
+        super::Basis::Exact => "exact",
+        super::Basis::Elsewhere => "elsewhere",
+        super::Basis::Nearest => "nearest",
+        super::Basis::Unseen => "unseen",
+    };
+    let lines: Vec<Value> = (1_usize..).zip(&blame.lines).map(line).collect();
+    json!({ "basis": basis, "lines": lines })
+}
+
+fn facts(blame: &Blame, author: Author) -> serde_json::Map<String, Value> {
+    let mut object = serde_json::Map::new();
+    object.insert("author".to_owned(), json!(word(author)));
+    if let Some(origin) = origin(blame, author) {
+        object.insert("call".to_owned(), json!(origin.execution));
+        object.insert("intent_id".to_owned(), json!(origin.intent));
+        object.insert("session".to_owned(), json!(origin.session));
+        object.insert("agent".to_owned(), json!(origin.agent));
+        object.insert("model".to_owned(), json!(origin.model));
+        object.insert("approval".to_owned(), json!(origin.approval));
+        object.insert("time".to_owned(), json!(origin.at.to_string()));
+    }
+    object
+}
+
+fn origin(blame: &Blame, author: Author) -> Option<&Origin> {
+    match author {
+        Author::Agent(number) => blame.origins.get(&number),
+        Author::Human | Author::Unknown => None,
+    }
+}
+
+const fn word(author: Author) -> &'static str {
+    match author {
+        Author::Agent(_) => "agent",
+        Author::Human => "human",
+        Author::Unknown => "unknown",
+    }
+}
+
+const fn certainty(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::Certain => "certain",
+        Certainty::Likely => "likely",
+    }
+}
+
+const fn handling(how: Handling) -> &'static str {
+    match how {
+        Handling::Moved => "moved",
+        Handling::Reformatted => "reformatted",
+        Handling::Renamed => "renamed",
+    }
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').map(|line| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    })
+}
+
+/// Text that can't steer a terminal.
+fn shown(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    text.chars()
+        .map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c })
+        .collect()
+}

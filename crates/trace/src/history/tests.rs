@@ -1,0 +1,1 @@
+//! What is kept comes back, and damage is told.

@@ -1,0 +1,396 @@
+//! Backing out executions: a plan of what would be written, or the places where that is not possible.
+//!
+//! Nothing here writes. The plan is made newest first: each chosen execution's change is taken back
+//! from the files as they are, and what others did since stays (three-way merge with the execution's
+//! own result as the base). Undoing an undo is the same with the undo as the chosen execution.
+
+mod show;
+mod three;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tagout_vocab::{CallId, Digest, WorkspacePath};
+
+use crate::merge::ConflictHunk;
+use three::{Three, three_way};
+
+pub use show::difference;
+
+#[cfg(test)]
+mod tests;
+
+/// What stands at a path.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Entry {
+    /// Of which kind it is.
+    pub kind: EntryKind,
+    /// The permission bits.
+    pub mode: u32,
+    /// The digest of its content: a file's bytes, a link's target, nothing for a folder.
+    pub digest: Digest,
+    /// The content itself, as far as it is still there.
+    pub content: Content,
+}
+
+/// The kind of what stands at a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A symbolic link; its content is its target.
+    Symlink,
+    /// A folder; taken away only when nothing is left in it.
+    Folder,
+}
+
+/// A content that is kept, or why it is not.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Content {
+    /// The bytes.
+    Kept(Arc<[u8]>),
+    /// They are no longer there.
+    Lost(Loss),
+}
+
+/// Why something can't be taken back.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Loss {
+    /// The image was dropped because of its age or for lack of room.
+    PastHorizon,
+    /// The file was too large to be kept.
+    TooLarge,
+    /// It was never recorded: the change happened where only declared targets are seen.
+    NotRecorded,
+    /// It left the machine over the network.
+    Network,
+    /// It is in a commit that others may have.
+    Pushed,
+    /// It lies outside of the workspace.
+    Outside,
+}
+
+impl Entry {
+    /// A file with its bytes.
+    pub fn file(bytes: impl Into<Arc<[u8]>>, mode: u32) -> Self {
+        let bytes = bytes.into();
+        Self {
+            kind: EntryKind::File,
+            mode,
+            digest: Digest::of(&bytes),
+            content: Content::Kept(bytes),
+        }
+    }
+
+    /// Whether both are the same, wherever their bytes are kept.
+    fn is(&self, other: &Self) -> bool {
+        (self.kind, self.mode, &self.digest) == (other.kind, other.mode, &other.digest)
+    }
+}
+
+/// What one execution did to one path.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Where it is now, or was before it was removed.
+    pub path: WorkspacePath,
+    /// Where it was before, when it was moved.
+    pub moved_from: Option<WorkspacePath>,
+    /// What was there.
+    pub before: Option<Entry>,
+    /// What is there now.
+    pub after: Option<Entry>,
+}
+
+/// Something an execution did that is not a change of a file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Beyond {
+    /// What, in words for a person.
+    pub what: String,
+    /// Why it can't be taken back.
+    pub why: Loss,
+}
+
+/// One execution that is settled.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The call.
+    pub execution: CallId,
+    /// What it changed.
+    pub changes: Vec<Change>,
+    /// The executions it took back, if it was an undo.
+    pub undoes: Vec<CallId>,
+    /// What else it did.
+    pub beyond: Vec<Beyond>,
+}
+
+/// What taking back would write.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// What would be written, by path.
+    pub edits: Vec<Edit>,
+    /// Where later work lies on the same lines; as long as there is one, nothing may be written.
+    pub conflicts: Vec<Conflict>,
+    /// What can't be taken back, whatever is written.
+    pub impossible: Vec<Impossible>,
+    /// Chosen executions that are taken back already.
+    pub already: Vec<CallId>,
+}
+
+impl Plan {
+    /// Whether it may be written.
+    pub const fn is_clean(&self) -> bool {
+        self.conflicts.is_empty()
+    }
+}
+
+/// One path to be written.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    /// Where.
+    pub path: WorkspacePath,
+    /// What must be there when it is written; otherwise the plan is stale.
+    pub now: Option<Entry>,
+    /// What is to be there; `None` for nothing.
+    pub result: Option<Entry>,
+}
+
+/// A change that can't be taken back without touching later work.
+#[derive(Clone, Debug)]
+pub struct Conflict {
+    /// The execution whose change it is.
+    pub execution: CallId,
+    /// Where.
+    pub path: WorkspacePath,
+    /// What stands in the way.
+    pub clash: Clash,
+}
+
+/// What stands in the way of an undo.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Clash {
+    /// The same lines were changed since; ours is the file as it is, theirs what it was before.
+    Lines(Vec<ConflictHunk>),
+    /// A content that can't be merged by lines was changed since.
+    Content,
+    /// The permissions were changed since.
+    Mode,
+    /// A file has become something else since, or the reverse.
+    Kind,
+    /// The execution made the file, and it was changed since.
+    ChangedSinceMade,
+    /// Something else stands where the file was.
+    PlaceTaken,
+    /// An earlier change of the same file can't be taken back because of a later conflict.
+    Behind,
+}
+
+/// A change that can't be taken back at all.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Impossible {
+    /// The execution whose change it is.
+    pub execution: CallId,
+    /// What, in words for a person.
+    pub what: String,
+    /// Why.
+    pub why: Loss,
+}
+
+/// Plans to take some executions back.
+///
+/// `steps` are all settled executions from the first chosen one on, oldest first, others' included;
+/// `now` says what stands at a path.
+pub fn plan<E>(
+    steps: &[Step],
+    chosen: &BTreeSet<CallId>,
+    now: impl FnMut(&WorkspacePath) -> Result<Option<Entry>, E>,
+) -> Result<Plan, E> {
+    let undone = undone(steps, chosen);
+    let mut work = Work {
+        now,
+        seen: BTreeMap::new(),
+        tree: BTreeMap::new(),
+        places: BTreeMap::new(),
+        blocked: BTreeSet::new(),
+        plan: Plan::default(),
+    };
+    for step in steps.iter().rev() {
+        if !chosen.contains(&step.execution) {
+            for change in step.changes.iter().rev() {
+                work.pass(change);
+            }
+            continue;
+        }
+        if undone.contains(&step.execution) {
+            work.plan.already.push(step.execution.clone());
+            continue;
+        }
+        work.plan.impossible.extend(step.beyond.iter().map(|beyond| Impossible {
+            execution: step.execution.clone(),
+            what: beyond.what.clone(),
+            why: beyond.why,
+        }));
+        for change in step.changes.iter().rev() {
+            work.take_back(&step.execution, change)?;
+        }
+    }
+    Ok(work.finish())
+}
+
+/// Executions that an undo in force has taken back; a chosen undo is about to lose its force.
+fn undone<'a>(steps: &'a [Step], chosen: &BTreeSet<CallId>) -> BTreeSet<&'a CallId> {
+    let mut undone = BTreeSet::new();
+    for step in steps.iter().rev() {
+        if !undone.contains(&step.execution) && !chosen.contains(&step.execution) {
+            undone.extend(&step.undoes);
+        }
+    }
+    undone
+}
+
+/// The files as they would be, on the way back in time.
+struct Work<F> {
+    now: F,
+    /// What stands at the paths that were looked at.
+    seen: BTreeMap<WorkspacePath, Option<Entry>>,
+    /// What would stand there.
+    tree: BTreeMap<WorkspacePath, Option<Entry>>,
+    /// Where a path of the time that the walk has reached is today; `None` for nowhere. Paths that
+    /// are not here are where they were.
+    places: BTreeMap<WorkspacePath, Option<WorkspacePath>>,
+    /// Paths on which nothing older can be taken back, and why.
+    blocked: BTreeSet<WorkspacePath>,
+    plan: Plan,
+}
+
+impl<E, F: FnMut(&WorkspacePath) -> Result<Option<Entry>, E>> Work<F> {
+    /// Goes back over an execution that stays.
+    fn pass(&mut self, change: &Change) {
+        if let Some(from) = &change.moved_from {
+            let place = self.place(&change.path);
+            self.places.insert(change.path.clone(), None);
+            self.places.insert(from.clone(), place);
+        }
+    }
+
+    /// Where a path of the walk's time is today.
+    fn place(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
+        self.places
+            .get(path)
+            .map_or_else(|| Some(path.clone()), Clone::clone)
+    }
+
+    fn look(&mut self, path: &WorkspacePath) -> Result<Option<Entry>, E> {
+        if let Some(entry) = self.tree.get(path) {
+            return Ok(entry.clone());
+        }
+        let entry = (self.now)(path)?;
+        self.seen.insert(path.clone(), entry.clone());
+        self.tree.insert(path.clone(), entry.clone());
+        Ok(entry)
+    }
+
+    fn take_back(&mut self, execution: &CallId, change: &Change) -> Result<(), E> {
+        let from = change.moved_from.as_ref();
+        let place = self.place(&change.path);
+        if from.is_some() {
+            self.places.insert(change.path.clone(), None);
+        }
+        // The file is nowhere: someone else removed it, and that stays.
+        let Some(place) = place else {
+            if let Some(from) = from {
+                self.places.insert(from.clone(), None);
+            }
+            return Ok(());
+        };
+        // A file that someone else moved on since stays where they put it.
+        let target = match from {
+            Some(from) if place == change.path => from.clone(),
+            _ => place.clone(),
+        };
+        if let Some(from) = from {
+            self.places.insert(from.clone(), Some(target.clone()));
+        }
+        if self.blocked.contains(&place) {
+            self.blocked.insert(target.clone());
+            self.clash(execution, place, Clash::Behind);
+            return Ok(());
+        }
+        let ours = self.look(&place)?;
+        let three = Three {
+            base: change.after.as_ref(),
+            ours: ours.as_ref(),
+            theirs: change.before.as_ref(),
+        };
+        let result = match three_way(&three) {
+            Ok(result) => result,
+            Err(three::Failure::Clash(clash)) => {
+                self.blocked.extend([place.clone(), target]);
+                self.clash(execution, place, clash);
+                return Ok(());
+            }
+            Err(three::Failure::Lost(why)) => {
+                self.blocked.extend([place.clone(), target]);
+                let what = format!("the change of `{place}`");
+                self.plan.impossible.push(Impossible {
+                    execution: execution.clone(),
+                    what,
+                    why,
+                });
+                return Ok(());
+            }
+        };
+        if target != place && result.is_some() && self.look(&target)?.is_some() {
+            self.blocked.extend([place, target.clone()]);
+            self.clash(execution, target, Clash::PlaceTaken);
+            return Ok(());
+        }
+        if target != place {
+            self.tree.insert(place, None);
+            self.look(&target)?;
+        }
+        self.tree.insert(target, result);
+        Ok(())
+    }
+
+    fn clash(&mut self, execution: &CallId, path: WorkspacePath, clash: Clash) {
+        self.plan.conflicts.push(Conflict {
+            execution: execution.clone(),
+            path,
+            clash,
+        });
+    }
+
+    fn finish(mut self) -> Plan {
+        for (path, result) in self.tree {
+            let now = self.seen.remove(&path).flatten();
+            let is_same = match (&now, &result) {
+                (None, None) => true,
+                (Some(one), Some(other)) => one.is(other),
+                (None, Some(_)) | (Some(_), None) => false,
+            };
+            if !is_same {
+                self.plan.edits.push(Edit { path, now, result });
+            }
+        }
+        // What lies behind something that is lost is lost with it, and is no conflict.
+        let lost = &self.plan.impossible;
+        let mut behind = Vec::new();
+        self.plan.conflicts.retain(|conflict| {
+            let text = format!("the change of `{}`", conflict.path);
+            let loss = lost.iter().find(|lost| lost.what == text);
+            match (loss, &conflict.clash) {
+                (Some(loss), Clash::Behind) => {
+                    behind.push(Impossible {
+                        execution: conflict.execution.clone(),
+                        what: text,
+                        why: loss.why,
+                    });
+                    false
+                }
+                _ => true,
+            }
+        });
+        self.plan.impossible.extend(behind);
+        self.plan
+    }
+}

@@ -1,0 +1,93 @@
+//! Three entries, one result: what a path would be without a change that was made to it.
+
+use std::sync::Arc;
+
+use super::{Clash, Content, Entry, EntryKind, Loss};
+use crate::merge::{Merge, merge3};
+
+/// The three readings of a path.
+pub(super) struct Three<'a> {
+    /// What the execution left.
+    pub(super) base: Option<&'a Entry>,
+    /// What is there now.
+    pub(super) ours: Option<&'a Entry>,
+    /// What the execution found.
+    pub(super) theirs: Option<&'a Entry>,
+}
+
+/// Why there is no result.
+pub(super) enum Failure {
+    Clash(Clash),
+    Lost(Loss),
+}
+
+pub(super) fn three_way(three: &Three<'_>) -> Result<Option<Entry>, Failure> {
+    match (three.base, three.ours, three.theirs) {
+        // Nothing changed since: what it was comes back.
+        (None, None, None) => Ok(None),
+        (None, None, Some(theirs)) => written(theirs).map(Some),
+        (Some(base), Some(ours), None) if base.is(ours) => Ok(None),
+        // Removed since, by someone else: it stays removed.
+        (Some(_), None, _) => Ok(None),
+        // Made anew since it was removed, as it was or otherwise.
+        (None, Some(ours), Some(theirs)) if ours.is(theirs) => Ok(Some(ours.clone())),
+        (None, Some(_), _) => Err(Failure::Clash(Clash::PlaceTaken)),
+        (Some(_), Some(_), None) => Err(Failure::Clash(Clash::ChangedSinceMade)),
+        (Some(base), Some(ours), Some(theirs)) => both(base, ours, theirs).map(Some),
+    }
+}
+
+/// An entry that can be written.
+fn written(entry: &Entry) -> Result<Entry, Failure> {
+    match &entry.content {
+        Content::Kept(_) => Ok(entry.clone()),
+        Content::Lost(why) => Err(Failure::Lost(*why)),
+    }
+}
+
+fn both(base: &Entry, ours: &Entry, theirs: &Entry) -> Result<Entry, Failure> {
+    if base.is(ours) {
+        return written(theirs);
+    }
+    if ours.is(theirs) || base.is(theirs) {
+        return Ok(ours.clone());
+    }
+    if base.kind != ours.kind || base.kind != theirs.kind {
+        return Err(Failure::Clash(Clash::Kind));
+    }
+    let mode = if base.mode == ours.mode {
+        theirs.mode
+    } else if base.mode == theirs.mode || ours.mode == theirs.mode {
+        ours.mode
+    } else {
+        return Err(Failure::Clash(Clash::Mode));
+    };
+    let mut result = if base.digest == ours.digest {
+        written(theirs)?
+    } else if base.digest == theirs.digest || ours.digest == theirs.digest {
+        ours.clone()
+    } else if base.kind == EntryKind::File {
+        merged(base, ours, theirs)?
+    } else {
+        return Err(Failure::Clash(Clash::Content));
+    };
+    result.mode = mode;
+    Ok(result)
+}
+
+fn merged(base: &Entry, ours: &Entry, theirs: &Entry) -> Result<Entry, Failure> {
+    let bytes = |entry: &Entry| -> Result<Arc<[u8]>, Failure> {
+        match &entry.content {
+            Content::Kept(bytes) => Ok(Arc::clone(bytes)),
+            Content::Lost(why) => Err(Failure::Lost(*why)),
+        }
+    };
+    let (base, now, theirs) = (bytes(base)?, bytes(ours)?, bytes(theirs)?);
+    if [&base, &now, &theirs].iter().any(|text| text.contains(&0)) {
+        return Err(Failure::Clash(Clash::Content));
+    }
+    match merge3(&base, &now, &theirs) {
+        Merge::Merged(bytes) => Ok(Entry::file(bytes, ours.mode)),
+        Merge::Conflict(hunks) => Err(Failure::Clash(Clash::Lines(hunks))),
+    }
+}
