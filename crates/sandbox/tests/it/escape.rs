@@ -1,0 +1,184 @@
+//! Every attempt to get out, in every lane, as root and as an ordinary user.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::stage::{Stage, Who, everyone};
+
+/// What stops each attempt: see the head of the file.
+const TABLE: &str = include_str!("../data/escapes.tsv");
+
+/// How a lane is had.
+struct Way {
+    /// Its column in the table.
+    column: &'static str,
+    lane: &'static str,
+    without: &'static [&'static str],
+    accept: &'static [&'static str],
+    /// Whether the command may write the workspace in place.
+    in_place: bool,
+}
+
+const READ_ONLY: Way = Way {
+    column: "R",
+    lane: "read_only",
+    without: &[],
+    accept: &[],
+    in_place: false,
+};
+const TRANSACTION: Way = Way {
+    column: "T",
+    lane: "transaction",
+    without: &[],
+    accept: &[],
+    in_place: false,
+};
+const SNAPSHOT: Way = Way {
+    column: "S",
+    lane: "snapshot",
+    without: &[],
+    accept: &[],
+    in_place: true,
+};
+const BARE: Way = Way {
+    column: "B",
+    lane: "snapshot",
+    without: &["user-namespaces"],
+    accept: &["no_namespaces"],
+    in_place: true,
+};
+
+/// S1 T-002 Nothing outside changes and nothing hidden is seen in the read-only lane.
+#[test]
+fn nothing_gets_out_of_the_read_only_lane() {
+    attack(&READ_ONLY);
+}
+
+/// S1 T-002 The same for the transaction lane, whose workspace stays as it was.
+#[test]
+fn nothing_gets_out_of_the_transaction_lane() {
+    attack(&TRANSACTION);
+}
+
+/// S1 T-002 The same for the snapshot lane.
+#[test]
+fn nothing_gets_out_of_the_snapshot_lane() {
+    attack(&SNAPSHOT);
+}
+
+/// S1 S2 The same for the snapshot lane of hosts without name spaces, where it was accepted.
+#[test]
+fn nothing_gets_out_of_the_snapshot_lane_without_name_spaces() {
+    attack(&BARE);
+}
+
+/// The attempts mean something: without walls an ordinary user succeeds with those that the table
+/// says.
+#[test]
+fn without_walls_the_attempts_succeed() {
+    let mut stage = Stage::new(Who::Ordinary);
+    stage.populate();
+    let output = stage
+        .command("sh")
+        .arg("-c")
+        .arg("exec 8>>\"$1\" 9<\"$2\"; exec \"$3\" setting.json")
+        .arg("sh")
+        .arg(stage.path("outside/inherited"))
+        .arg(stage.path("outside"))
+        .arg(stage.path("bin/escape"))
+        .env("TAGOUT_ESCAPE_VARIABLE", "x")
+        .env("SSH_AUTH_SOCK", "x")
+        .output()
+        .unwrap();
+    let seen = lines(&String::from_utf8_lossy(&output.stdout));
+    compare("plain", &[("plain", seen)]);
+}
+
+fn attack(way: &Way) {
+    let mut seen = Vec::new();
+    for who in everyone() {
+        let mut stage = Stage::new(who);
+        stage.populate();
+        let mut guarded = vec!["outside", "home", "state", "bin"];
+        if !way.in_place {
+            guarded.push("workspace");
+        }
+        let escape = stage.path("bin/escape");
+        let argv = [escape.to_str().unwrap(), "setting.json"];
+        let mut order = stage.order(way.lane, &argv);
+        order["accept"] = way.accept.into();
+        order["limits"]["file_bytes"] = (64 << 20).into();
+        let before = stage.fingerprint(&guarded);
+        let told = stage.run(way.without, &order);
+        let ended = &told["ended"];
+        assert!(ended.is_object(), "{who:?}: {told:#}");
+        assert_eq!(ended["failed_by"], serde_json::Value::Null, "{told:#}");
+        let after = stage.fingerprint(&guarded);
+        assert_eq!(before, after, "{who:?}: something outside changed");
+        let name = match who {
+            Who::Root => "root",
+            Who::Ordinary => "ordinary",
+        };
+        seen.push((name, lines(&stage.printed())));
+    }
+    compare(way.column, &seen);
+}
+
+type Seen = BTreeMap<String, String>;
+
+/// Attempt and what came of it: `OPEN`, or what stopped it.
+fn lines(printed: &str) -> Seen {
+    let mut seen = Seen::new();
+    for line in printed.lines() {
+        let mut fields = line.split('\t');
+        let (Some(name), Some(state)) = (fields.next(), fields.next()) else {
+            continue;
+        };
+        let by = match state {
+            "OPEN" => "OPEN",
+            _ => fields.next().unwrap_or_default(),
+        };
+        seen.insert(name.to_owned(), by.to_owned());
+    }
+    seen
+}
+
+/// The column of the table: for each attempt what may come of it.
+fn expected(column: &str) -> BTreeMap<&'static str, Vec<&'static str>> {
+    let mut rows = TABLE.lines().filter(|line| !line.starts_with('#'));
+    let head: Vec<&str> = rows.next().unwrap_or_default().split('\t').collect();
+    let at = head.iter().position(|name| *name == column).unwrap();
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('\t').collect();
+        (cells[0], cells[at].split('|').collect())
+    })
+    .collect()
+}
+
+/// Fails on anything that the table does not say, with the lines that it would need.
+fn compare(column: &str, seen: &[(&str, Seen)]) {
+    let expected = expected(column);
+    let mut wrong = String::new();
+    let mut open = 0;
+    let mut count = 0;
+    for (who, seen) in seen {
+        for (name, by) in seen {
+            count += 1;
+            open += usize::from(by == "OPEN");
+            let allowed = expected.get(name.as_str());
+            if !allowed.is_some_and(|list| list.contains(&by.as_str())) {
+                writeln!(wrong, "{column}\t{who}\t{name}\t{by}").unwrap();
+            }
+        }
+        for name in expected.keys() {
+            if !seen.contains_key(*name) {
+                writeln!(wrong, "{column}\t{who}\t{name}\tnot tried").unwrap();
+            }
+        }
+    }
+    println!("{column}: {open} of {count} attempts are open");
+    assert!(
+        wrong.is_empty(),
+        "not as the table says (lane, who, attempt, what came of it):\n{wrong}"
+    );
+}
