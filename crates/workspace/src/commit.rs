@@ -104,6 +104,7 @@ pub(crate) fn commit(
         before,
         wants,
         links,
+        timed,
         since,
         ..
     } = transaction;
@@ -116,7 +117,7 @@ pub(crate) fn commit(
     } else {
         workspace.settle(&mut segment, &mut Recovery::default())?
     };
-    let mut units = plan::units(&before, &wants, &links);
+    let mut units = plan::units((&before, &wants), &links, &timed);
     check_before(workspace, &mut units, since.as_ref())?;
     check_links(workspace, (&before, &wants), (&links, since.as_ref()))?;
     let folders = folders(workspace, &units)?;

@@ -119,8 +119,9 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Stages the time of a folder, if there is one under the path.
-    pub fn place_time(&mut self, path: &RelPath, mtime: FileTime) -> Result<(), Error> {
+    /// Stages the time of a folder, if there is one under the path: the time given, or the one that
+    /// it has. Whatever the transaction does in the folder does not show in its time then.
+    pub fn place_time(&mut self, path: &RelPath, mtime: Option<FileTime>) -> Result<(), Error> {
         let there = if path.is_root() {
             Some(self.root_item()?)
         } else {
@@ -134,9 +135,10 @@ impl Transaction<'_> {
                 .entry(path.clone())
                 .or_insert_with(|| Some(item.clone()));
         }
-        item.meta.mtime = Some(mtime);
+        item.meta.mtime = mtime.or(item.meta.mtime);
         item.identity = None;
         self.wants.insert(path.clone(), Some(item));
+        self.timed.insert(path.clone());
         Ok(())
     }
 

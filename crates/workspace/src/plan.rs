@@ -13,10 +13,11 @@ pub(crate) type Nodes = BTreeMap<RelPath, Option<Item>>;
 ///
 /// Attributes are set on the thing itself, except on a file with several names: those that are not
 /// meant, perhaps outside of the workspace, would change as well. `links` are new names of files.
+/// `timed` are folders whose time is set, whatever else changes it.
 pub(crate) fn units(
-    before: &Nodes,
-    wants: &Nodes,
+    (before, wants): (&Nodes, &Nodes),
     links: &BTreeMap<RelPath, RelPath>,
+    timed: &BTreeSet<RelPath>,
 ) -> Vec<Unit> {
     let linked: BTreeSet<&RelPath> = links.iter().flat_map(|(path, to)| [path, to]).collect();
     let mut units: Vec<Unit> = Vec::new();
@@ -38,13 +39,13 @@ pub(crate) fn units(
             }));
             continue;
         }
-        if unchanged(was, want) && !links.contains_key(path) {
+        if unchanged(was, want) && !links.contains_key(path) && !timed.contains(path) {
             continue;
         }
         let in_place = matches!(
             (was, want),
             (Some(was), Some(want)) if was.node.same(&want.node)
-                && settable(was) && !linked.contains(path)
+                && settable(was) && !linked.contains(path) && !rejoins(was, want)
         );
         units.push(Unit {
             path: path.clone(),
@@ -66,11 +67,20 @@ fn settable(item: &Item) -> bool {
     }
 }
 
+/// Whether a file shall be a name of a file again that it was parted from.
+fn rejoins(was: &Item, want: &Item) -> bool {
+    let file = |item: &Item| item.identity.map(|one| (one.dev, one.ino));
+    let had_names = matches!(want.node, Node::File { .. })
+        && want.identity.is_some_and(|identity| identity.nlink > 1);
+    had_names && file(was) != file(want)
+}
+
 fn unchanged(was: Option<&Item>, want: Option<&Item>) -> bool {
     match (was, want) {
         (None, None) => true,
         (Some(was), Some(want)) => {
             was.node.same(&want.node)
+                && !rejoins(was, want)
                 && want.meta.satisfied_by(&was.meta)
                 && (want.meta.mtime.is_none() || want.meta.mtime == was.meta.mtime)
         }

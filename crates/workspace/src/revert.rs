@@ -37,6 +37,12 @@ impl Transaction<'_> {
         if !paths.is_empty() {
             return Err(Error::Conflict { paths });
         }
+        for unit in &frame.record.units {
+            let folder = unit.before.first().is_some_and(|item| item.node.is_dir());
+            if unit.in_place && folder && !stays(&unit.path) {
+                self.timed.insert(unit.path.clone());
+            }
+        }
         for (path, item) in staged {
             if path.is_root() {
                 let there = self.root_item()?;

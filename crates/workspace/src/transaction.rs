@@ -1,6 +1,6 @@
 //! A transaction before it is settled: staged changes, and a view of the workspace that has them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ pub struct Transaction<'a> {
     pub(crate) wants: Nodes,
     /// New names that shall be names of the file under another path.
     pub(crate) links: BTreeMap<RelPath, RelPath>,
+    /// Folders whose time is set, whatever else changes it.
+    pub(crate) timed: BTreeSet<RelPath>,
     /// What changed since then is someone else's work.
     pub(crate) since: Option<Mark>,
     /// Bytes of new content, what was written over again among them.
@@ -50,6 +52,7 @@ impl<'a> Transaction<'a> {
             before: BTreeMap::new(),
             wants: BTreeMap::new(),
             links: BTreeMap::new(),
+            timed: BTreeSet::new(),
             since: None,
             staged_bytes: 0,
             staged_bytes_max: u64::MAX,
@@ -101,11 +104,9 @@ impl<'a> Transaction<'a> {
     ///
     /// Someone else's work in the meantime is not in it: that ends the commit as a conflict.
     pub fn staged(&self) -> Result<Vec<Change>, Error> {
-        Ok(crate::commit::changes(&plan::units(
-            &self.before,
-            &self.wants,
-            &self.links,
-        )))
+        let nodes = (&self.before, &self.wants);
+        let units = plan::units(nodes, &self.links, &self.timed);
+        Ok(crate::commit::changes(&units))
     }
 
     /// Notes what stands on the disk under a path, once.
@@ -558,7 +559,7 @@ impl<'a> Transaction<'a> {
 
     /// The names in a folder as this transaction sees it, sorted.
     pub fn list(&self, path: &RelPath) -> Result<Vec<Vec<u8>>, Error> {
-        let mut names = std::collections::BTreeSet::new();
+        let mut names = BTreeSet::new();
         let created = self.wants.contains_key(path)
             && !self
                 .before

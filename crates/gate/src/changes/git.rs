@@ -4,6 +4,9 @@
 //! what git runs or obeys is authority. The rules are about names alone: whether a ref may move is
 //! decided by its old value, which the transaction compares.
 
+use tagout_vocab::CallId;
+use tagout_workspace::{Error, Transaction};
+
 /// What a path means to git.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum GitPath {
@@ -151,6 +154,12 @@ fn module(segments: &[&[u8]]) -> GitPath {
         }
     }
     found
+}
+
+/// Stages the inverse of a command's changes. Objects stay: someone's later work may stand on them,
+/// because git never writes an object that it has.
+pub fn revert(transaction: &mut Transaction<'_>, execution: &CallId) -> Result<(), Error> {
+    transaction.revert_except(execution, |path| what(path.as_bytes()) == GitPath::Object)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub mod git;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tagout_sandbox::layer::{self, ChangeSet, Entry, Extent, Kind, LayerError, Upper};
@@ -48,6 +49,23 @@ pub fn stage(
     for entry in &set.entries {
         put(entry, &upper, transaction)?;
     }
+    keep_times(set, transaction)
+}
+
+/// A file that a command wrote in place is put in place by a rename, which its folder must not show.
+fn keep_times(set: &ChangeSet, transaction: &mut Transaction<'_>) -> Result<(), StageError> {
+    let listed: BTreeSet<&[u8]> = set
+        .entries
+        .iter()
+        .map(|entry| entry.path.as_slice())
+        .collect();
+    let mut done = BTreeSet::new();
+    for entry in set.judged() {
+        let folder = RelPath::new(&entry.path)?.parent().unwrap_or_default();
+        if !listed.contains(folder.as_bytes()) && done.insert(folder.clone()) {
+            transaction.place_time(&folder, None)?;
+        }
+    }
     Ok(())
 }
 
@@ -90,7 +108,7 @@ fn put(entry: &Entry, upper: &Upper, transaction: &mut Transaction<'_>) -> Resul
         return Ok(());
     }
     if entry.extent == Extent::FolderTime {
-        return Ok(transaction.place_time(&path, mtime)?);
+        return Ok(transaction.place_time(&path, Some(mtime))?);
     }
     let attributes = Attributes {
         mode: entry.attributes.mode,

@@ -9,6 +9,7 @@
 )]
 
 mod approvals;
+mod changes;
 mod failures;
 mod flow;
 mod guard;

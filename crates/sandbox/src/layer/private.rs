@@ -183,6 +183,8 @@ impl Merge<'_> {
     ) -> Result<(), LayerError> {
         let doing = || at("move", path);
         let folder = sys::open_own_dir(self.upper, path).map_err(doing())?;
+        let mtime = sys::stat(&folder).map_err(doing())?.mtime;
+        let (mut taken, mut shows) = (false, false);
         for name in sys::names(&folder).map_err(doing())? {
             let full = joined(path, &name);
             let stat = sys::stat_at(&folder, &name).map_err(at("look at", &full))?;
@@ -191,15 +193,23 @@ impl Merge<'_> {
                 kind => kind == Type::Folder,
             };
             if inside || (self.is_private)(&full, is_folder) {
+                taken = true;
                 self.private((&folder, &name), &full, (&stat, open))?;
             } else {
-                self.passed((&folder, &name), &full, (&stat, open))?;
+                shows |= self.passed((&folder, &name), &full, (&stat, open))?;
             }
         }
         if inside {
             // Its children are in their new place; what belongs to the folder follows them.
             let to = sys::open_own_dir(&self.tree, path).map_err(doing())?;
             prepare::taken_over(&to, &folder).map_err(doing())?;
+            // Moving them has changed the time of the folder that they came from.
+            sys::set_mtime(&to, mtime).map_err(doing())?;
+        } else if taken {
+            // Where nothing but private things came and went, the folder's time shows it no more.
+            let below = sys::open_dir(&self.below, path).and_then(|below| sys::stat(&below));
+            let mtime = below.map_or(mtime, |below| if shows { mtime } else { below.mtime });
+            sys::set_mtime(&folder, mtime).map_err(doing())?;
         }
         Ok(())
     }
@@ -211,22 +221,24 @@ impl Merge<'_> {
             .is_some_and(|stat| stat.kind == Type::Folder)
     }
 
-    /// A path that is not private: what it hides in this layer goes.
+    /// A path that is not private: what it hides in this layer goes. Answers whether it came, went
+    /// or was replaced, which the time of its folder shows.
     fn passed(
         &self,
         (folder, name): (&OwnedFd, &[u8]),
         full: &[u8],
         (stat, open): (&Stat, &mut Vec<(Vec<u8>, bool)>),
-    ) -> Result<(), LayerError> {
+    ) -> Result<bool, LayerError> {
         let doing = || at("look at", full);
         if stat.kind == Type::Folder {
             open.push((full.to_vec(), false));
             let opened = sys::open_own_dir(folder, name).map_err(doing())?;
             if !read::is_opaque(&sys::xattrs(&opened).map_err(doing())?) {
-                return Ok(());
+                return Ok(sys::stat_at(&self.below, full).is_err());
             }
         }
-        self.forget(full)
+        self.forget(full)?;
+        Ok(true)
     }
 
     fn forget(&self, path: &[u8]) -> Result<(), LayerError> {

@@ -411,8 +411,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The workspace's own folder: only its time, and only when something in it came or went. Its
-    /// mode in the layer is that of the scratch folder.
+    /// The workspace's own folder: only its time counts.
     fn root(&mut self) -> Result<(), LayerError> {
         let doing = || at("look at", b"");
         let (upper, below) = (
@@ -420,7 +419,6 @@ impl Reader<'_> {
             sys::stat(&self.workspace).map_err(doing())?,
         );
         if upper.mtime != below.mtime {
-            self.with_private.insert(Vec::new());
             self.times.push(Entry {
                 path: Vec::new(),
                 kind: Kind::Folder { opaque: false },

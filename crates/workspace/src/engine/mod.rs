@@ -156,6 +156,11 @@ impl<'a> Engine<'a> {
             .filter(|(_, unit)| !unit.after.is_empty())
         {
             let spot = self.spot(index, unit)?;
+            // The first name of a file is not there yet when it is made; the others find it.
+            let made = unit.path.parent().unwrap_or_default().with(&spot.temporary);
+            for item in &unit.after {
+                links.note(item.identity.as_ref(), made.join(&item.sub));
+            }
             let maker = make::Maker {
                 root: self.root,
                 blobs: self.blobs,
@@ -167,10 +172,6 @@ impl<'a> Engine<'a> {
             let stat = stat.map_err(at("look at", unit.path.to_string()))?;
             if let Some(one) = staged.get_mut(index) {
                 *one = Some(stat.ino);
-            }
-            let made = unit.path.parent().unwrap_or_default().with(&spot.temporary);
-            for item in &unit.after {
-                links.note(item.identity.as_ref(), made.join(&item.sub));
             }
         }
         self.staged = Some(staged);
