@@ -170,20 +170,18 @@ fn time_over_rolls_back() {
     assert_eq!(site.parked(), Vec::<String>::new());
 }
 
-/// A governed call can't govern another: the refusal says what to do instead.
+/// A governed call can't govern another, and can't act as a person, whatever its environment says.
 #[test]
 fn exec_in_exec_is_refused() {
     let site = Site::new(&[]);
-    let binary = env!("CARGO_BIN_EXE_tagout");
-    let ran = site.exec(&format!("{binary} exec -- true"));
+    // The build folder may lie in `/tmp`, which a command does not see.
+    fs::copy(env!("CARGO_BIN_EXE_tagout"), site.root().join("copy")).unwrap();
+    let ran = site.exec("./copy exec -- true");
     assert_eq!(ran.code, Some(126), "{}", ran.shown());
     assert!(ran.stderr.contains("without `tagout exec`"), "{}", ran.shown());
-    let ran = site.exec(&format!("env -i {binary} parked drop x --yes"));
-    assert_eq!(ran.code, Some(126), "{}", ran.shown());
-    assert!(ran.stderr.contains("PERSON_ONLY") || ran.stderr.contains("for people"), "{}", ran.shown());
-    let ran = site.exec(&format!("P={binary}; env -i bash -c \"$P intent new INT-9 --name n --scope x --yes\""));
-    assert_ne!(ran.code, Some(0), "{}", ran.shown());
-    assert!(!site.read(".orchestration/active_intents.yaml").unwrap().contains("INT-9"));
+    let ran = site.exec("env -i HOME=$HOME ./copy parked drop x --yes");
+    assert_eq!(ran.code, Some(2), "{}", ran.shown());
+    assert!(ran.stderr.contains("this is a governed call"), "{}", ran.shown());
 }
 
 /// S1: each line names a wall or a limit, who holds it, and what to change.
@@ -196,7 +194,7 @@ fn doctor_names_every_enforcer() {
     for line in lines {
         let said = |key: &str| line[key].as_str().is_some_and(|text| !text.is_empty());
         assert!(said("what") && said("enforcer"), "{line}");
-        assert!(line["state"] == "enforced" || said("remedy"), "{line}");
+        assert!(line["state"] != "missing" || said("remedy"), "{line}");
     }
     let all: String = lines.iter().map(|line| line["what"].as_str().unwrap()).collect::<Vec<_>>().join("; ");
     for wanted in ["read-only lane", "transaction lane", "Landlock", "memory", "wall time", "processes"] {
