@@ -7,7 +7,10 @@ use std::process::Command;
 use crate::confined::Site;
 
 fn has(program: &str, args: &[&str]) -> bool {
-    Command::new(program).args(args).output().is_ok_and(|ran| ran.status.success())
+    Command::new(program)
+        .args(args)
+        .output()
+        .is_ok_and(|ran| ran.status.success())
 }
 
 /// What the workspace gained or lost against a list.
@@ -16,8 +19,14 @@ fn names(site: &Site) -> Vec<String> {
 }
 
 const CRATE: &[(&str, &str)] = &[
-    ("Cargo.toml", "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
-    ("src/lib.rs", "pub fn two() -> u8 { 2 }\n#[test]\nfn it() { assert_eq!(two(), 2); }\n"),
+    (
+        "Cargo.toml",
+        "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    ),
+    (
+        "src/lib.rs",
+        "pub fn two() -> u8 { 2 }\n#[test]\nfn it() { assert_eq!(two(), 2); }\n",
+    ),
     (".gitignore", "/target\n"),
 ];
 
@@ -43,7 +52,8 @@ fn slow_cargo_test_twice() {
 /// Python's tests write their caches beside the sources; none of it reaches the workspace.
 #[test]
 fn slow_python_tests() {
-    let source = "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        pass\n";
+    let source =
+        "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        pass\n";
     let site = Site::new(&[("tests/test_it.py", source), ("tests/__init__.py", "")]);
     let before = names(&site);
     let line = if has("python3", &["-m", "pytest", "--version"]) {
@@ -68,15 +78,26 @@ fn slow_npm_install_from_a_folder() {
         return;
     }
     let site = Site::new(&[
-        ("package.json", "{\"name\":\"w\",\"version\":\"1.0.0\",\"dependencies\":{\"left\":\"file:vendor/left\"}}"),
-        ("vendor/left/package.json", "{\"name\":\"left\",\"version\":\"1.0.0\",\"main\":\"i.js\"}"),
+        (
+            "package.json",
+            "{\"name\":\"w\",\"version\":\"1.0.0\",\"dependencies\":{\"left\":\"file:vendor/left\"}}",
+        ),
+        (
+            "vendor/left/package.json",
+            "{\"name\":\"left\",\"version\":\"1.0.0\",\"main\":\"i.js\"}",
+        ),
         ("vendor/left/i.js", "module.exports = 42;\n"),
     ]);
     let before = names(&site);
     let ran = site.exec("npm install --no-audit --no-fund");
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     let ran = site.exec("node -e 'console.log(require(\"left\"))'");
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "42\n"), "{}", ran.shown());
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "42\n"),
+        "{}",
+        ran.shown()
+    );
     assert_eq!(names(&site), before);
 }
 
@@ -87,12 +108,18 @@ fn git_commit() {
     let line = "mkdir -p target && echo built > target/x && echo two > src/b.txt && git add -A \
                 && git commit -q -m second";
     // The folder is named, so the judge would refuse it before it runs; a program makes it instead.
-    let line = line.replace("mkdir -p target && echo built > target/x", "python3 -c 'import os; os.mkdir(\"target\"); open(\"target/x\", \"w\")'");
+    let line = line.replace(
+        "mkdir -p target && echo built > target/x",
+        "python3 -c 'import os; os.mkdir(\"target\"); open(\"target/x\", \"w\")'",
+    );
     let ran = site.exec(&line);
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     assert_eq!(site.git(&["log", "--format=%s"]), "second\nfirst\n");
     let files = site.git(&["show", "--name-only", "--format="]);
-    assert!(files.contains("src/b.txt") && !files.contains("target"), "{files}");
+    assert!(
+        files.contains("src/b.txt") && !files.contains("target"),
+        "{files}"
+    );
     site.git(&["fsck", "--strict"]);
     assert_eq!(site.git(&["status", "--porcelain", "src", "target"]), "");
     assert!(!site.root().join("target").exists());
@@ -111,10 +138,21 @@ fn slow_a_server_and_its_client() {
     let fetch = "for i in $(seq 1 100); do curl -sf http://127.0.0.1:8473/src/page.txt && exit 0; \
                  sleep 0.1; done; exit 1";
     let ran = site.exec(fetch);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "hello\n"), "{}", ran.shown());
-    assert!(std::net::TcpStream::connect("127.0.0.1:8473").is_err(), "it is seen from outside");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "hello\n"),
+        "{}",
+        ran.shown()
+    );
+    assert!(
+        std::net::TcpStream::connect("127.0.0.1:8473").is_err(),
+        "it is seen from outside"
+    );
     let ran = site.tagout(&["exec", "--session", "s-1", "--end"]);
-    assert_eq!((ran.code, ran.stdout.trim()), (Some(0), format!("ended {id}").as_str()));
+    assert_eq!(
+        (ran.code, ran.stdout.trim()),
+        (Some(0), format!("ended {id}").as_str())
+    );
     let ran = site.exec("curl -s http://127.0.0.1:8473/");
     assert_eq!(ran.code, Some(7), "{}", ran.shown());
     let log = site.tagout(&["log", "--json"]);

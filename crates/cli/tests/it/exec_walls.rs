@@ -12,26 +12,49 @@ use crate::confined::Site;
 /// Repositories whose own configuration makes readers run code: the readers run, nothing lands.
 #[test]
 fn readers_that_run_code() {
-    let site = Site::with_setup(&[("src/a.txt", "one\n"), (".gitattributes", "*.txt diff=evil\n")], |site| {
-        let evil = site.root().join("evil.sh");
-        let mark = site.root().join("PWNED");
-        let script = format!("#!/bin/sh\necho x > {0} 2>/dev/null; echo x > {1}/PWNED 2>/dev/null; cat \"$1\" 2>/dev/null\n",
-            mark.display(), site.home().display());
-        fs::write(&evil, script).unwrap();
-        fs::set_permissions(&evil, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let evil = evil.display().to_string();
-        site.git(&["config", "core.fsmonitor", &evil]);
-        site.git(&["config", "diff.evil.textconv", &evil]);
-        site.git(&["config", "core.pager", &evil]);
-        site.write(".npmrc", "script-shell=./evil.sh\nonload-script=./evil.sh\n");
-        site.write("src/a.txt", "two\n");
-    });
+    let site = Site::with_setup(
+        &[
+            ("src/a.txt", "one\n"),
+            (".gitattributes", "*.txt diff=evil\n"),
+        ],
+        |site| {
+            let evil = site.root().join("evil.sh");
+            let mark = site.root().join("PWNED");
+            let script = format!(
+                "#!/bin/sh\necho x > {0} 2>/dev/null; echo x > {1}/PWNED 2>/dev/null; cat \"$1\" 2>/dev/null\n",
+                mark.display(),
+                site.home().display()
+            );
+            fs::write(&evil, script).unwrap();
+            fs::set_permissions(&evil, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .unwrap();
+            let evil = evil.display().to_string();
+            site.git(&["config", "core.fsmonitor", &evil]);
+            site.git(&["config", "diff.evil.textconv", &evil]);
+            site.git(&["config", "core.pager", &evil]);
+            site.write(
+                ".npmrc",
+                "script-shell=./evil.sh\nonload-script=./evil.sh\n",
+            );
+            site.write("src/a.txt", "two\n");
+        },
+    );
     let before = site.tree();
-    for line in ["git status", "git diff", "git log -p", "git show", "git diff --stat", "npm --version"] {
+    for line in [
+        "git status",
+        "git diff",
+        "git log -p",
+        "git show",
+        "git diff --stat",
+        "npm --version",
+    ] {
         let told = site.receipt(line);
         let lane = told["lane"].as_str().unwrap_or_default();
         assert!(told["exit_code"].is_number(), "{line}: {told:#}");
-        assert!(lane == "read-only" || told["changed"] == Value::Array(Vec::new()), "{line}: {told:#}");
+        assert!(
+            lane == "read-only" || told["changed"] == Value::Array(Vec::new()),
+            "{line}: {told:#}"
+        );
     }
     assert_eq!(site.tree(), before);
     assert!(!site.home().join("PWNED").exists());
@@ -40,7 +63,9 @@ fn readers_that_run_code() {
 fn authority(site: &Site, line: &str) {
     let told = site.receipt(line);
     assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{line}: {told:#}");
-    let id = told["parked"].as_str().unwrap_or_else(|| panic!("{line}: {told:#}"));
+    let id = told["parked"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{line}: {told:#}"));
     let ran = site.tagout(&["parked", "apply", id, "--yes"]);
     assert_eq!(ran.code, Some(2), "{}", ran.shown());
     assert_eq!(site.tagout(&["parked", "drop", id, "--yes"]).code, Some(0));
@@ -60,11 +85,17 @@ fn authority_is_parked_whatever_the_way() {
          open(\"src/l\", \"a\").write(\"# more\")'",
     );
     let patch = "--- /dev/null\n+++ b/.orchestration/more.yaml\n@@ -0,0 +1 @@\n+x\n";
-    let line = format!("printf '{}' > src/p.patch && git apply src/p.patch", patch.replace('\n', "\\n"));
+    let line = format!(
+        "printf '{}' > src/p.patch && git apply src/p.patch",
+        patch.replace('\n', "\\n")
+    );
     authority(&site, &line);
     let told = site.receipt("git config core.hooksPath src");
     assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
-    assert_eq!(site.git(&["config", "--get-regexp", "core.hookspath|core.bare"]), "core.bare false\n");
+    assert_eq!(
+        site.git(&["config", "--get-regexp", "core.hookspath|core.bare"]),
+        "core.bare false\n"
+    );
     assert_eq!(site.read(".orchestration/active_intents.yaml"), law);
     assert!(!site.root().join(".git/hooks/pre-commit").exists());
     assert_eq!(site.read("src/l"), None);
@@ -96,12 +127,29 @@ fn a_foreign_edit_is_a_conflict() {
     let site = Site::new(&[("src/a.txt", "one\n")]);
     let go = site.state().join("layers");
     assert_eq!(site.exec("cat src/a.txt").code, Some(0));
-    let line = "echo theirs > src/a.txt; touch /tmp/ready; while ! test -e /tmp/go; do sleep 0.02; done";
-    let args = ["exec", "--session", "s-1", "--intent", "INT-001", "--json", "--", line];
-    let child = site.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let line =
+        "echo theirs > src/a.txt; touch /tmp/ready; while ! test -e /tmp/go; do sleep 0.02; done";
+    let args = [
+        "exec",
+        "--session",
+        "s-1",
+        "--intent",
+        "INT-001",
+        "--json",
+        "--",
+        line,
+    ];
+    let child = site
+        .command(&args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let tmp = || {
         let sessions = fs::read_dir(&go).into_iter().flatten().flatten();
-        sessions.map(|entry| entry.path().join("tmp")).find(|tmp| tmp.join("ready").exists())
+        sessions
+            .map(|entry| entry.path().join("tmp"))
+            .find(|tmp| tmp.join("ready").exists())
     };
     wait_for(|| tmp().is_some());
     site.write("src/a.txt", "a person's\n");
@@ -133,12 +181,27 @@ fn killed_while_a_command_runs() {
     assert_eq!(site.exec("cat src/a.txt").code, Some(0));
     let before = site.tree();
     let line = "echo two > src/a.txt; touch /tmp/ready; (setsid sleep 86397 &); sleep 86398";
-    let args = ["exec", "--session", "s-1", "--intent", "INT-001", "--", line];
-    let mut child = site.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let args = [
+        "exec",
+        "--session",
+        "s-1",
+        "--intent",
+        "INT-001",
+        "--",
+        line,
+    ];
+    let mut child = site
+        .command(&args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let layers = site.state().join("layers");
     let ready = || {
         let sessions = fs::read_dir(&layers).into_iter().flatten().flatten();
-        sessions.into_iter().any(|entry| entry.path().join("tmp/ready").exists())
+        sessions
+            .into_iter()
+            .any(|entry| entry.path().join("tmp/ready").exists())
     };
     wait_for(|| ready() && runs("86397"));
     child.kill().unwrap();
@@ -146,13 +209,29 @@ fn killed_while_a_command_runs() {
     wait_for(|| !runs("8639"));
     assert_eq!(site.tree(), before);
     let ran = site.tagout(&["parked", "list"]);
-    assert!(ran.stderr.contains("did not end; nothing of it is left"), "{}", ran.shown());
+    assert!(
+        ran.stderr.contains("did not end; nothing of it is left"),
+        "{}",
+        ran.shown()
+    );
     let log = site.tagout(&["log", "--json"]);
-    let last: Vec<Value> = log.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let states: Vec<&str> = last.iter().filter_map(|event| event["state"].as_str()).collect();
-    assert!(states.contains(&"ABORTED") && states.contains(&"ROLLED_BACK"), "{states:?}");
+    let last: Vec<Value> = log
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let states: Vec<&str> = last
+        .iter()
+        .filter_map(|event| event["state"].as_str())
+        .collect();
+    assert!(
+        states.contains(&"ABORTED") && states.contains(&"ROLLED_BACK"),
+        "{states:?}"
+    );
     let left = fs::read_dir(&layers).unwrap().flatten();
-    let own = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("x-")).count();
+    let own = left
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("x-"))
+        .count();
     assert_eq!(own, 0, "its layers are gone");
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
     assert_eq!(site.exec("echo three > src/b.txt").code, Some(0));
@@ -163,8 +242,22 @@ fn killed_while_a_command_runs() {
 fn interrupted() {
     let site = Site::new(&[]);
     let line = "echo x > src/b.txt; touch /tmp/ready; sleep 86396";
-    let args = ["exec", "--session", "s-1", "--intent", "INT-001", "--json", "--", line];
-    let child = site.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let args = [
+        "exec",
+        "--session",
+        "s-1",
+        "--intent",
+        "INT-001",
+        "--json",
+        "--",
+        line,
+    ];
+    let child = site
+        .command(&args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     wait_for(|| runs("sleep\u{0}86396"));
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
@@ -175,5 +268,9 @@ fn interrupted() {
     assert!(!runs("sleep\u{0}86396"));
     assert_eq!(site.read("src/b.txt"), None);
     let states = site.states(told["execution"].as_str().unwrap());
-    assert_eq!(states.last().map(String::as_str), Some("ROLLED_BACK"), "{states:?}");
+    assert_eq!(
+        states.last().map(String::as_str),
+        Some("ROLLED_BACK"),
+        "{states:?}"
+    );
 }
