@@ -100,8 +100,7 @@ fn open_under(
     let registry = registry(&shelf, more)?;
     let commands = args::commands(places.state_home.clone());
     let given = (registry, Some(commands));
-    let (engine, recovered) =
-        Engine::open_with(site, shelf, given, clockwork()?)?;
+    let (engine, recovered) = Engine::open_with(site, shelf, given, clockwork()?)?;
     for call in &recovered.completed {
         report::note(&format!(
             "{call} was committed before a crash; the ledger knows now"

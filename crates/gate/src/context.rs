@@ -10,7 +10,7 @@ use tagout_vocab::{IntentId, Place, Session, Timestamp, WorkspacePath};
 use tagout_workspace::{Follow, Transaction, Workspace};
 
 use crate::clockwork::Clockwork;
-use crate::command::{Command, CommandEnded, Layer, Refused, Room, confinement, StoredOutput};
+use crate::command::{Command, CommandEnded, Layer, Refused, Room, StoredOutput, confinement};
 use crate::history::{self, History};
 use crate::store::Store;
 use crate::tool::{Request, ToolError};

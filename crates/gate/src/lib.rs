@@ -56,8 +56,8 @@ pub use registry::{RegisterError, Registry, SchemaError, compile, violations};
 pub use rehearsal::{Played, Rehearsal, RehearsalError};
 pub use site::{ID_FILE, Places, Site};
 pub use store::{Answer, ApprovalRequest, Proposal, ProposalState, Question, SessionRecord};
-pub use tool::{Context, Deprecation, Lesson, Request, Tool, ToolError};
 pub use tidy::Tidied;
+pub use tool::{Context, Deprecation, Lesson, Request, Tool, ToolError};
 pub use trust::{Accepted, Shelf, Sources, Text};
 
 // What a tool sees through its context, under names that its author can write.

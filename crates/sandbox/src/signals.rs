@@ -29,7 +29,8 @@ mod waiting {
     pub(super) fn hold() -> io::Result<()> {
         let set = endings();
         // SAFETY: the set is whole, and no old set is asked for.
-        let failed = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
+        let failed =
+            unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
         if failed == 0 {
             Ok(())
         } else {

@@ -103,7 +103,9 @@ fn apply(
         "Apply all of it?"
     };
     person::agrees(yes, question)?;
-    let applied = engine.apply_parked(id, &args::user(), in_scope).map_err(of)?;
+    let applied = engine
+        .apply_parked(id, &args::user(), in_scope)
+        .map_err(of)?;
     if json {
         report::json(&json!({
             "applied": applied.applied, "left_out": applied.left_out,

@@ -68,10 +68,17 @@ impl Site {
     /// What git says, run by a person.
     pub(crate) fn git(&self, args: &[&str]) -> String {
         let mut command = Command::new("git");
-        command.args(args).current_dir(self.root()).env("HOME", self.home());
+        command
+            .args(args)
+            .current_dir(self.root())
+            .env("HOME", self.home());
         let output = command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        assert!(output.status.success(), "git {args:?}: {}", text(&output.stderr));
+        assert!(
+            output.status.success(),
+            "git {args:?}: {}",
+            text(&output.stderr)
+        );
         text(&output.stdout)
     }
 
@@ -79,19 +86,30 @@ impl Site {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tagout"));
         command.args(args).current_dir(self.root()).env_clear();
-        for name in ["PATH", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "PYENV_ROOT"] {
+        for name in [
+            "PATH",
+            "CARGO_HOME",
+            "RUSTUP_HOME",
+            "RUSTUP_TOOLCHAIN",
+            "PYENV_ROOT",
+        ] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }
         }
-        let real = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let real = std::env::var_os("HOME")
+            .map(PathBuf::from)
+            .unwrap_or_default();
         for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
             let at: OsString = real.join(folder).into();
             if std::env::var_os(name).is_none() && Path::new(&at).is_dir() {
                 command.env(name, at);
             }
         }
-        command.env("HOME", self.home()).env("TZ", "UTC").env("COLUMNS", "100");
+        command
+            .env("HOME", self.home())
+            .env("TZ", "UTC")
+            .env("COLUMNS", "100");
         command.stdin(Stdio::null());
         command
     }
@@ -128,7 +146,10 @@ impl Site {
     /// The states that the ledger knows of an execution.
     pub(crate) fn states(&self, execution: &str) -> Vec<String> {
         let log = self.tagout(&["log", "--json"]);
-        let events = log.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let events = log
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
         events
             .filter(|event| event["executionId"] == execution || event["execution_id"] == execution)
             .filter_map(|event| event["state"].as_str().map(str::to_owned))
@@ -142,7 +163,11 @@ impl Site {
         while let Some(folder) = open.pop() {
             for entry in fs::read_dir(&folder).unwrap().flatten() {
                 let path = entry.path();
-                let name = path.strip_prefix(self.root()).unwrap().display().to_string();
+                let name = path
+                    .strip_prefix(self.root())
+                    .unwrap()
+                    .display()
+                    .to_string();
                 let kind = entry.file_type().unwrap();
                 if name == ".git" || name == ".orchestration" {
                     continue;
@@ -150,7 +175,11 @@ impl Site {
                 if kind.is_dir() {
                     open.push(path.clone());
                 }
-                let content = if kind.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+                let content = if kind.is_file() {
+                    fs::read(&path).unwrap()
+                } else {
+                    Vec::new()
+                };
                 found.push((name, content));
             }
         }
@@ -162,7 +191,10 @@ impl Site {
 impl Drop for Site {
     fn drop(&mut self) {
         // Nothing of a session outlives its test, whatever the test came to.
-        drop(self.command(&["exec", "--session", "s-1", "--end"]).output());
+        drop(
+            self.command(&["exec", "--session", "s-1", "--end"])
+                .output(),
+        );
     }
 }
 

@@ -15,6 +15,10 @@ mod demo;
 #[cfg(test)]
 mod exec;
 #[cfg(test)]
+mod exec_everyday;
+#[cfg(test)]
+mod exec_walls;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod grant;

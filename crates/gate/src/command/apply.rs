@@ -75,7 +75,8 @@ impl Engine {
         let parked = self.inner.site.store.one_parked(id)?;
         let set = self.parked_changes(&parked)?;
         let (paths, _) = super::judged(&self.inner, parked.intent.as_ref(), &set);
-        let authority = |one: &&ParkedPath| one.code.as_deref() == Some(Code::AuthorityFile.as_str());
+        let authority =
+            |one: &&ParkedPath| one.code.as_deref() == Some(Code::AuthorityFile.as_str());
         if let Some(path) = paths.iter().find(authority).filter(|_| !in_scope) {
             return Err(GateError::NotApplied {
                 id: id.to_owned(),

@@ -53,7 +53,10 @@ fn sessions(folders: &Folders) {
         let changed = fs::metadata(path.join("private")).and_then(|found| found.modified());
         (changed.unwrap_or(SystemTime::UNIX_EPOCH), path)
     };
-    let mut found: Vec<_> = named(&folders.layers(), "s-").into_iter().map(dated).collect();
+    let mut found: Vec<_> = named(&folders.layers(), "s-")
+        .into_iter()
+        .map(dated)
+        .collect();
     found.sort();
     let old = found.len().saturating_sub(SESSION_LAYERS_MAX);
     for (_, path) in found.into_iter().take(old) {

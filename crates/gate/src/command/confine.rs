@@ -10,8 +10,8 @@ use tagout_sandbox::layer::{self, Private};
 use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Wanted, Weaker};
 use tagout_vocab::Class;
 use tagout_vocab::limits::{
-    RUN_DESCRIPTORS_MAX, RUN_OUTPUT_BYTES_MAX, RUN_PROCESSES_MAX,
-    RUN_WALL_MS_MAX, COMMAND_TIME_MS_MAX, RUN_TOTAL_BYTES_MAX,
+    COMMAND_TIME_MS_MAX, RUN_DESCRIPTORS_MAX, RUN_OUTPUT_BYTES_MAX, RUN_PROCESSES_MAX,
+    RUN_TOTAL_BYTES_MAX, RUN_WALL_MS_MAX,
 };
 
 use super::Command;
@@ -193,7 +193,9 @@ impl Room<'_> {
 
     fn bounds(&self, command: &Command) -> Limits {
         let longest = self.limits.max_execution_time_ms;
-        let longest = longest.unwrap_or(COMMAND_TIME_MS_MAX).min(COMMAND_TIME_MS_MAX);
+        let longest = longest
+            .unwrap_or(COMMAND_TIME_MS_MAX)
+            .min(COMMAND_TIME_MS_MAX);
         let wall = command.timeout_ms.unwrap_or(RUN_WALL_MS_MAX);
         let wall = (!command.long_running).then(|| Duration::from_millis(wall.min(longest)));
         Limits {

@@ -61,11 +61,17 @@ impl Printed {
                 truncated: false,
             };
         }
-        let ending = if captured.tail.is_empty() { head } else { &captured.tail };
+        let ending = if captured.tail.is_empty() {
+            head
+        } else {
+            &captured.tail
+        };
         let head = head.get(..half).unwrap_or(head);
         let from = ending.len().saturating_sub(half);
         let tail = ending.get(from..).unwrap_or(ending);
-        let left = captured.bytes.saturating_sub((head.len() + tail.len()) as u64);
+        let left = captured
+            .bytes
+            .saturating_sub((head.len() + tail.len()) as u64);
         let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
         Self {
             shown: format!("{head}\n[{left} bytes are left out here]\n{tail}"),

@@ -25,7 +25,11 @@ impl Room<'_> {
         let work = |name: &str| own.join(format!("work-exclude-{name}"));
         layer::prepare(root, &layer, &work("root"))?;
         layer::prepare(&root.join(".git"), &layer.join(".git"), &work("git"))?;
-        layer::prepare(&root.join(".git/info"), &layer.join(".git/info"), &work("info"))?;
+        layer::prepare(
+            &root.join(".git/info"),
+            &layer.join(".git/info"),
+            &work("info"),
+        )?;
         let mut text = files::read(&root.join(FILE), SIDECAR_BYTES_MAX as u64)?.unwrap_or_default();
         if !text.is_empty() && !text.ends_with(b"\n") {
             text.push(b'\n');

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use tagout_sandbox::layer::{self, ChangeSet, Entry, Extent, IsPrivate, Kind, LayerError, Reading, Was};
+use tagout_sandbox::layer::{
+    self, ChangeSet, Entry, Extent, IsPrivate, Kind, LayerError, Reading, Was,
+};
 use tagout_vocab::limits::{RUN_TOTAL_BYTES_MAX, TRANSACTION_PATHS_MAX};
 use tagout_vocab::{Code, Digest, IntentId};
 use tagout_workspace::{Change, ChangeKind, RelPath};

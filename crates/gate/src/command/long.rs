@@ -93,8 +93,9 @@ pub(crate) fn settle(inner: &Inner) -> Result<(), GateError> {
         let Ok(runs) = tagout_sandbox::session_runs(&session.join("net")) else {
             continue;
         };
-        let (left, over): (Vec<Left>, Vec<Left>) =
-            known.into_iter().partition(|one| runs.contains(&one.detached));
+        let (left, over): (Vec<Left>, Vec<Left>) = known
+            .into_iter()
+            .partition(|one| runs.contains(&one.detached));
         if over.is_empty() {
             continue;
         }

@@ -163,7 +163,9 @@ impl Engine {
     /// The layer is of no use any more. One that stays is removed by the next cleaning.
     pub(super) fn discard(&self, parked: &Parked) {
         let folders = Folders::of(&self.inner.site.state);
-        drop(tagout_sandbox::layer::remove(&folders.execution(&parked.execution)));
+        drop(tagout_sandbox::layer::remove(
+            &folders.execution(&parked.execution),
+        ));
     }
 }
 

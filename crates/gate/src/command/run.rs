@@ -107,7 +107,10 @@ impl Room<'_> {
         let Place::Inside { path } = self.inner.roots.place(raw, self.cwd) else {
             return Err(outside());
         };
-        let found = self.inner.workspace.resolve(&path, tagout_workspace::Follow::Whole)?;
+        let found = self
+            .inner
+            .workspace
+            .resolve(&path, tagout_workspace::Follow::Whole)?;
         let folder = self.root().join(found.path.as_str());
         if folder.is_dir() {
             Ok(folder)
@@ -133,7 +136,8 @@ impl Room<'_> {
         let places = Places::make(self).map_err(state)?;
         let wanted = self.wanted(command, cwd, &places);
         let host = self.yard.host(&self.inner.site.state).map_err(state)?;
-        let plan = tagout_sandbox::plan(host, &wanted).map_err(|refused| of_sandbox(refused.into()))?;
+        let plan =
+            tagout_sandbox::plan(host, &wanted).map_err(|refused| of_sandbox(refused.into()))?;
         let locked = (plan.lane() != Lane::ReadOnly && !command.long_running)
             .then(|| self.inner.site.store.lock(&places.session))
             .transpose()
@@ -171,11 +175,7 @@ impl Room<'_> {
     }
 }
 
-fn left_running(
-    lane: Lane,
-    enforcers: Vec<tagout_sandbox::Enforcer>,
-    id: String,
-) -> CommandEnded {
+fn left_running(lane: Lane, enforcers: Vec<tagout_sandbox::Enforcer>, id: String) -> CommandEnded {
     CommandEnded {
         exit: None,
         limit_hit: None,

@@ -123,7 +123,12 @@ impl Room<'_> {
                 mark: over.mark,
             };
             layer = Some(own);
-            let kept = self.keep(&over, (&mut layer, &mut ended), transaction, refused.is_none());
+            let kept = self.keep(
+                &over,
+                (&mut layer, &mut ended),
+                transaction,
+                refused.is_none(),
+            );
             if refused.is_none() {
                 refused = kept.err();
             }
@@ -154,7 +159,12 @@ impl Room<'_> {
         if let Some(hit) = &ended.limit_hit {
             let message = format!("the command was ended: {} ({})", hit.detail, hit.by);
             return Some(if hit.limit == Limit::Wall {
-                Refused::failed(FailureKind::Timeout, Cause::TimedOut, Code::Timeout, message)
+                Refused::failed(
+                    FailureKind::Timeout,
+                    Cause::TimedOut,
+                    Code::Timeout,
+                    message,
+                )
             } else {
                 let (kind, code) = (FailureKind::Resource, Code::LimitExceeded);
                 Refused::failed(kind, Cause::LimitPassed, code, message)
@@ -186,7 +196,12 @@ impl Room<'_> {
     ) -> Result<(), Refused> {
         let state = |error: GateError| {
             let (kind, code) = (FailureKind::State, Code::ExecutionFailed);
-            Refused::kept(Failure::new(kind, Cause::ExecutionError, code, error.to_string()))
+            Refused::kept(Failure::new(
+                kind,
+                Cause::ExecutionError,
+                code,
+                error.to_string(),
+            ))
         };
         if over.whole {
             self.split(over).map_err(state)?;
@@ -209,9 +224,13 @@ impl Room<'_> {
         let places = &over.places;
         let private = self.private();
         let is_private = |path: &[u8], folder: bool| self.is_private(&private, path, folder);
-        places.private.split(&places.upper(), self.root(), &is_private)?;
+        places
+            .private
+            .split(&places.upper(), self.root(), &is_private)?;
         for cache in &places.caches {
-            cache.private.split(&cache.upper, &cache.folder, &|_, _| true)?;
+            cache
+                .private
+                .split(&cache.upper, &cache.folder, &|_, _| true)?;
         }
         Ok(())
     }

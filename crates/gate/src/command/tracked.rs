@@ -86,7 +86,9 @@ fn shared(rest: &mut &[u8]) -> Option<usize> {
         if step > 0 {
             value = value.checked_add(1)?;
         }
-        value = value.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+        value = value
+            .checked_mul(128)?
+            .checked_add(usize::from(byte & 0x7f))?;
         if byte & 0x80 == 0 {
             return Some(value);
         }

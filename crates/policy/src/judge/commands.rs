@@ -133,7 +133,8 @@ impl Commands {
         self.push |= found.push;
         let reaches = |effect: &Effect| matches!(effect, Effect::Reach { .. });
         let effects = found.effects.into_iter();
-        self.effects.extend(effects.filter(|one| !(stays && reaches(one))));
+        self.effects
+            .extend(effects.filter(|one| !(stays && reaches(one))));
     }
 }
 

@@ -31,7 +31,9 @@ pub(super) fn execute_command(
 /// The time that the call gives the command; milliseconds count before seconds.
 fn timeout_ms(input: Input<'_>) -> Result<Option<u64>, ToolError> {
     let wrong = |key: &str| {
-        invalid(format!("`{key}` has to be above zero and at most {COMMAND_TIME_MS_MAX} ms"))
+        invalid(format!(
+            "`{key}` has to be above zero and at most {COMMAND_TIME_MS_MAX} ms"
+        ))
     };
     let fits = |ms: &u64| (1..=COMMAND_TIME_MS_MAX).contains(ms);
     if let Some(ms) = input.number("timeout_ms")? {
@@ -135,7 +137,9 @@ fn search(
         let whole = if last {
             rest.len()
         } else {
-            rest.iter().rposition(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1)
+            rest.iter()
+                .rposition(|byte| *byte == b'\n')
+                .map_or(rest.len(), |end| end + 1)
         };
         let lines: Vec<u8> = rest.drain(..whole).collect();
         for line in String::from_utf8_lossy(&lines).lines() {

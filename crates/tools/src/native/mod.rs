@@ -17,7 +17,8 @@ use serde_json::{Map, Value};
 use tagout_gate::policy::catalogue::Catalogue;
 use tagout_gate::{Context, Tool, ToolError};
 use tagout_vocab::limits::{
-    RUN_FILE_BYTES_MAX, RUN_MEMORY_BYTES_MAX, COMMAND_TIME_MS_MAX, TOOL_FILE_BYTES_MAX, TOOL_MEMORY_BYTES_MAX, TOOL_SEARCH_TIME_MS_MAX, TOOL_TIME_MS_MAX,
+    COMMAND_TIME_MS_MAX, RUN_FILE_BYTES_MAX, RUN_MEMORY_BYTES_MAX, TOOL_FILE_BYTES_MAX,
+    TOOL_MEMORY_BYTES_MAX, TOOL_SEARCH_TIME_MS_MAX, TOOL_TIME_MS_MAX,
 };
 use tagout_vocab::{Declaration, ResourceLimits, Role};
 use thiserror::Error;

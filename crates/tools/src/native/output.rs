@@ -379,11 +379,23 @@ pub(super) fn execute_command() -> Value {
         &[
             sometimes("exit_code", code),
             sometimes("signal", count("The signal that ended it.")),
-            always("output", text("What it printed: beginning and end, both streams as they came.")),
+            always(
+                "output",
+                text("What it printed: beginning and end, both streams as they came."),
+            ),
             always("output_bytes", count("Bytes that it printed.")),
             truncated(),
-            sometimes("artifact_id", text("Under which id the whole output can be read.")),
-            always("lane", one_of("How it was held.", &["read-only", "transaction", "snapshot"])),
+            sometimes(
+                "artifact_id",
+                text("Under which id the whole output can be read."),
+            ),
+            always(
+                "lane",
+                one_of(
+                    "How it was held.",
+                    &["read-only", "transaction", "snapshot"],
+                ),
+            ),
             always("enforcers", list("Who held what.", &enforcer)),
             sometimes("limit_hit", hit),
             always("wall_ms", count("Milliseconds from start to end.")),
@@ -391,10 +403,19 @@ pub(super) fn execute_command() -> Value {
             sometimes("peak_memory_bytes", count("The most memory at once.")),
             always("changed", list("Paths that it changed.", &text("A path."))),
             always("changed_total", count("How many paths it changed.")),
-            sometimes("given_up", flag("What it changed was given up, because it failed.")),
-            sometimes("parked", text("Under which id its changes are kept for a person.")),
+            sometimes(
+                "given_up",
+                flag("What it changed was given up, because it failed."),
+            ),
+            sometimes(
+                "parked",
+                text("Under which id its changes are kept for a person."),
+            ),
             sometimes("long_running", text("The id of a command that goes on.")),
-            sometimes("hint", text("A known limit that its output points to, and the remedy.")),
+            sometimes(
+                "hint",
+                text("A known limit that its output points to, and the remedy."),
+            ),
         ],
     )
 }

@@ -25,7 +25,10 @@ pub(super) fn tell(receipt: &Receipt, json: bool) -> Result<(), Failure> {
     if let Some(refusal) = &receipt.refusal {
         let (code, reason) = (refusal.code.as_str(), report::plain(&refusal.reason));
         report::note(&format!("tagout: {code}: {reason}"));
-        report::note(&format!("tagout: what to do: {}", report::plain(&refusal.remedy)));
+        report::note(&format!(
+            "tagout: what to do: {}",
+            report::plain(&refusal.remedy)
+        ));
     }
     if let Some(approval) = &receipt.approval {
         report::note(&format!("tagout: it waits for a person as {approval}"));
@@ -68,7 +71,10 @@ fn to_json(receipt: &Receipt) -> Value {
         ("parked", json!(receipt.parked)),
         ("approval", json!(receipt.approval)),
         ("events", json!([receipt.seqs.start, receipt.seqs.end])),
-        ("undoable_until", json!(receipt.undoable_until.map(|time| time.to_string()))),
+        (
+            "undoable_until",
+            json!(receipt.undoable_until.map(|time| time.to_string())),
+        ),
         ("warnings", json!(receipt.warnings)),
     ];
     for (key, value) in more {

@@ -50,7 +50,10 @@ mod tests {
     #[test]
     fn several_are_words() {
         assert_eq!(of(&["cargo", "test", "-p", "x"]), "cargo test -p x");
-        assert_eq!(of(&["echo", "a b", "it's", "", "$x", "*"]), r"echo 'a b' 'it'\''s' '' '$x' '*'");
+        assert_eq!(
+            of(&["echo", "a b", "it's", "", "$x", "*"]),
+            r"echo 'a b' 'it'\''s' '' '$x' '*'"
+        );
         assert_eq!(of(&["X=1", "env"]), "'X=1' env");
     }
 }

@@ -19,7 +19,13 @@ fn holds(path: &str, owned: bool) -> bool {
 /// Build folders at any depth and ignored folders are private, whoever owns them.
 #[test]
 fn folders_that_never_reach_the_workspace() {
-    for path in ["target/", "target/debug/x", "a/b/__pycache__/m.pyc", "out/a.txt", "app/gen/x"] {
+    for path in [
+        "target/",
+        "target/debug/x",
+        "a/b/__pycache__/m.pyc",
+        "out/a.txt",
+        "app/gen/x",
+    ] {
         assert!(holds(path, true), "{path}");
     }
     for path in ["src/a.rs", "targets/x", "app/out/x", "src/target"] {

@@ -8,7 +8,11 @@ fn index(version: u32, names: &[(&[u8], &[u8])]) -> Vec<u8> {
         bytes.extend([0; 62]);
         bytes.extend(*prefix);
         bytes.extend(*name);
-        let zeros = if version == 4 { 1 } else { 8 - (62 + name.len()) % 8 };
+        let zeros = if version == 4 {
+            1
+        } else {
+            8 - (62 + name.len()) % 8
+        };
         bytes.extend(vec![0; zeros]);
     }
     bytes

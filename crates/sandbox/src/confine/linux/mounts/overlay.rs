@@ -5,7 +5,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::mount::{
-    FsOpenFlags, MountAttrFlags, fsconfig_set_fd, fsconfig_set_flag, fsconfig_set_string, fsopen};
+    FsOpenFlags, MountAttrFlags, fsconfig_set_fd, fsconfig_set_flag, fsconfig_set_string, fsopen,
+};
 
 use super::super::wire::{At, Failed, Overlay};
 use super::make;
