@@ -111,9 +111,12 @@ impl Stage {
         ] {
             fs::write(self.path(name), vec![b'.'; 8192]).unwrap();
         }
+        for name in ["outside/file", "outside/other"] {
+            let flags = rustix::fs::XattrFlags::empty();
+            rustix::fs::setxattr(self.path(name), "user.kept", b"kept", flags).unwrap();
+        }
         fs::write(self.path("state/secret"), &self.secret).unwrap();
         fs::write(self.path("state/layers/one"), &self.secret).unwrap();
-        let file = self.path("outside/file");
         for name in CREDENTIALS {
             let path = self.path("home").join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

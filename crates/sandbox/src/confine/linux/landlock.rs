@@ -123,7 +123,12 @@ fn grants(spec: &Spec) -> Vec<(PathBuf, Reach)> {
         grants.push((PathBuf::from("/tmp"), Reach::Write));
         grants.push((PathBuf::from("/dev/shm"), Reach::Write));
     } else {
-        let hidden: Vec<PathBuf> = spec.hidden.iter().map(|raw| raw.path().into()).collect();
+        let mut hidden: Vec<PathBuf> = spec.hidden.iter().map(|raw| raw.path().into()).collect();
+        // The machine's own devices are all there; disks hold what is hidden elsewhere.
+        hidden.push(PathBuf::from("/dev"));
+        for device in ["/dev/random", "/dev/urandom"] {
+            grants.push((PathBuf::from(device), Reach::Read));
+        }
         for path in carve::all_but(&hidden) {
             grants.push((path, Reach::Read));
         }

@@ -1,16 +1,30 @@
 //! Covering what a command must not see.
 
+use std::path::Path;
+
 use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::Errno;
 
-use super::super::wire::{At, Failed, Spec};
+use super::super::wire::{At, Failed, Raw, Spec};
 use super::make;
 use super::run::Nothing;
 
+/// What the kernel tells about the whole machine, not about the command's own processes.
+const IN_PROC: &[&str] = &[
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/key-users",
+    "/proc/kpagecount",
+    "/proc/kpageflags",
+    "/proc/kpagecgroup",
+    "/proc/timer_list",
+    "/proc/sched_debug",
+];
+
 /// Covers every hidden path that exists, where it really lies.
 pub(super) fn all(spec: &Spec, nothing: &Nothing) -> Result<(), Failed> {
-    for path in &spec.hidden {
-        let path = path.path();
+    let kernel = IN_PROC.iter().map(Path::new);
+    for path in spec.hidden.iter().map(Raw::path).chain(kernel) {
         let target = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
             // What this user can't reach, the command can't either.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => continue,

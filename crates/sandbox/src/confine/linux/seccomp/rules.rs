@@ -77,11 +77,20 @@ const REFUSED: &[i64] = &[
     libc::SYS_vhangup,
     libc::SYS_move_pages,
     libc::SYS_migrate_pages,
+    // Memory that nobody can look into, so that nobody could count it.
+    libc::SYS_memfd_secret,
 ];
 
 /// The same, for calls that only older architectures have.
 #[cfg(target_arch = "x86_64")]
-const REFUSED_HERE: &[i64] = &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_uselib];
+const REFUSED_HERE: &[i64] = &[
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_uselib,
+    libc::SYS_modify_ldt,
+    libc::SYS_ustat,
+    libc::SYS_sysfs,
+];
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[i64] = &[];
 
@@ -117,6 +126,26 @@ const METADATA_HERE: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const METADATA_HERE: &[i64] = &[];
 
+/// Without name spaces of their own these reach objects that other people's programs share.
+const SHARED: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_semget,
+    libc::SYS_msgget,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// Calls that change how some process is treated, and which argument says whose; zero is the own
+/// one. Without name spaces all processes of the user are in reach.
+const OF_A_PROCESS: &[(i64, u8)] = &[
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+];
+
 /// Requests to a terminal that type on behalf of its user.
 const TERMINAL_REQUESTS: &[u64] = &[0x5412, 0x541c];
 
@@ -137,6 +166,18 @@ pub(super) fn for_spec(spec: &Spec) -> Result<Rules, BackendError> {
     rules.insert(libc::SYS_mknodat, device_files(2)?);
     #[cfg(target_arch = "x86_64")]
     rules.insert(libc::SYS_mknod, device_files(1)?);
+    // The first process's limits are the watcher's; a command sets its own.
+    rules.insert(libc::SYS_prlimit64, vec![one(0, Len::Dword, Op::Ne, 0)?]);
+    // A renaming that leaves behind what an overlay takes for «deleted».
+    let whiteout = u64::from(libc::RENAME_WHITEOUT);
+    let leaves_whiteout = one(4, Len::Dword, Op::MaskedEq(whiteout), whiteout)?;
+    rules.insert(libc::SYS_renameat2, vec![leaves_whiteout]);
+    if !spec.namespaces {
+        rules.extend(SHARED.iter().map(|number| (*number, Vec::new())));
+        for (number, argument) in OF_A_PROCESS {
+            rules.insert(*number, vec![one(*argument, Len::Dword, Op::Ne, 0)?]);
+        }
+    }
     let mut requests = TERMINAL_REQUESTS.to_vec();
     if spec.lane == Lane::Snapshot {
         requests.extend(FLAG_REQUESTS);
