@@ -34,6 +34,7 @@ fn own_mounts(who: Who) -> &'static [&'static str] {
 /// Refused with a reason and a remedy, and nothing was run.
 fn assert_refused(stage: &Stage, told: &Value) {
     let refused = &told["refused"];
+    println!("{refused}");
     assert!(refused.is_object(), "{told:#}");
     for part in ["what", "why", "remedy"] {
         assert!(!refused[part].as_str().unwrap().is_empty(), "{told:#}");
