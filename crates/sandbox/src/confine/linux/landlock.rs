@@ -26,8 +26,11 @@ const DEVICES: &[&str] = &[
 /// Restricts this process for good. Anything less than full enforcement is an error.
 pub(super) fn restrict(spec: &Spec) -> Result<(), Failed> {
     let abi = abi(spec.landlock_abi);
-    let rules = ruleset(spec, abi).map_err(refused)??;
-    let status = rules.no_new_privs(true).restrict_self().map_err(refused)?;
+    let rules = ruleset(spec, abi).map_err(|error| refused(&error))??;
+    let status = rules
+        .no_new_privs(true)
+        .restrict_self()
+        .map_err(|error| refused(&error))?;
     match status.ruleset {
         RulesetStatus::FullyEnforced => Ok(()),
         RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => Err(Failed {
@@ -53,7 +56,7 @@ fn abi(version: u32) -> ABI {
     }
 }
 
-fn refused(error: landlock::RulesetError) -> Failed {
+fn refused(error: &landlock::RulesetError) -> Failed {
     Failed {
         step: format!("Landlock: {error}"),
         errno: libc::EOPNOTSUPP,

@@ -56,6 +56,16 @@ fn overlays(lane: Lane, workspace: &std::path::Path, layers: &Layers) -> Vec<Ove
             upper: Raw::from(&layers.upper),
             work: Raw::from(&layers.work),
             lower: layers.lower.iter().map(Raw::from).collect(),
+            read_only: false,
+        });
+    } else if lane == Lane::ReadOnly && !layers.lower.is_empty() {
+        // What earlier commands of the session built is there to be looked at.
+        overlays.push(Overlay {
+            path: Raw::from(workspace),
+            upper: Raw::from(&layers.upper),
+            work: Raw::from(&layers.work),
+            lower: layers.lower.iter().map(Raw::from).collect(),
+            read_only: true,
         });
     }
     overlays.extend(layers.caches.iter().map(cache));
@@ -68,5 +78,6 @@ fn cache(cache: &Cache) -> Overlay {
         upper: Raw::from(&cache.upper),
         work: Raw::from(&cache.work),
         lower: cache.lower.iter().map(Raw::from).collect(),
+        read_only: false,
     }
 }
