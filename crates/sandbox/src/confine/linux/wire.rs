@@ -87,7 +87,10 @@ pub(crate) struct Spec {
     pub(crate) tmp: Raw,
     /// Writable in place.
     pub(crate) writable: Vec<Raw>,
+    /// What looks empty.
     pub(crate) hidden: Vec<Raw>,
+    /// What can't be opened.
+    pub(crate) closed: Vec<Raw>,
     pub(crate) read_only_inside: Vec<Raw>,
     pub(crate) net: Net,
     /// Whether the network reaches beyond the sandbox, so that names must resolve.
