@@ -7,4 +7,5 @@
 )]
 
 mod escape;
+mod limits;
 mod stage;
