@@ -6,21 +6,9 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::Errno;
 
-use super::super::wire::{At, Failed, Raw, Spec};
+use super::super::wire::{At, Failed, Spec};
 use super::make;
 use super::run::Nothing;
-
-/// What the kernel tells about the whole machine, not about the command's own processes.
-const IN_PROC: &[&str] = &[
-    "/proc/kcore",
-    "/proc/keys",
-    "/proc/key-users",
-    "/proc/kpagecount",
-    "/proc/kpageflags",
-    "/proc/kpagecgroup",
-    "/proc/timer_list",
-    "/proc/sched_debug",
-];
 
 /// Covers every hidden path that exists, where it really lies.
 pub(super) fn all(spec: &Spec, nothing: &Nothing) -> Result<(), Failed> {
