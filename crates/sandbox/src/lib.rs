@@ -21,6 +21,7 @@ mod output;
 mod plan;
 mod scratch;
 mod session;
+mod signals;
 mod wanted;
 
 pub use confine::{Running, Stopper, serve_if_helper, use_helper};
@@ -34,7 +35,12 @@ pub use output::{Captured, LiveSink, Output, Stream};
 pub use plan::{Enforcer, Plan, plan};
 pub use scratch::remove as remove_scratch;
 pub use session::{Detached, session_runs, stop_detached, stop_session};
+pub use signals::on_interrupt;
 pub use wanted::{Cache, Input, Lane, Layers, Network, Wanted, Weaker};
+
+/// The file by which a process inside a sandbox knows that it is governed. Nothing inside can remove
+/// it.
+pub const GOVERNED: &str = "/run/tagout/governed";
 
 /// Lets any program that links this crate be its own helper, without a line in its `main`: for test
 /// binaries, whose `main` is not theirs. Stands once at the top of the test crate.

@@ -1,48 +1,43 @@
 //! Covering what a command must not see.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::Errno;
 
-use super::super::wire::{At, Failed, Raw, Spec};
+use super::super::wire::{At, Failed, Spec};
 use super::make;
 use super::run::Nothing;
 
-/// What the kernel tells about the whole machine, not about the command's own processes.
-const IN_PROC: &[&str] = &[
-    "/proc/kcore",
-    "/proc/keys",
-    "/proc/key-users",
-    "/proc/kpagecount",
-    "/proc/kpageflags",
-    "/proc/kpagecgroup",
-    "/proc/timer_list",
-    "/proc/sched_debug",
-];
-
 /// Covers every hidden path that exists, where it really lies.
 pub(super) fn all(spec: &Spec, nothing: &Nothing) -> Result<(), Failed> {
-    let kernel = IN_PROC.iter().map(Path::new);
-    for path in spec.hidden.iter().map(Raw::path).chain(kernel) {
-        let target = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
-            // What this user can't reach, the command can't either.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => continue,
-            other => other.at(format!("hiding `{}`", path.display()))?,
-        };
-        let stat = fstat(&target).at("looking at a hidden path")?;
-        let cover = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => &nothing.folder,
-            FileType::RegularFile
-            | FileType::Symlink
-            | FileType::Fifo
-            | FileType::Socket
-            | FileType::CharacterDevice
-            | FileType::BlockDevice
-            | FileType::Unknown => &nothing.file,
-        };
-        let cover = make::bind(cover, false).at("a cover")?;
-        make::attach(&cover, &target).at(format!("hiding `{}`", path.display()))?;
+    for path in &spec.hidden {
+        cover(path.path(), &nothing.folder, &nothing.file)?;
+    }
+    for path in &spec.closed {
+        cover(path.path(), &nothing.folder, &nothing.closed)?;
     }
     Ok(())
+}
+
+fn cover(path: &Path, folder: &OwnedFd, file: &OwnedFd) -> Result<(), Failed> {
+    let target = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        // What this user can't reach, the command can't either.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => return Ok(()),
+        other => other.at(format!("hiding `{}`", path.display()))?,
+    };
+    let stat = fstat(&target).at("looking at a hidden path")?;
+    let with = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => folder,
+        FileType::RegularFile
+        | FileType::Symlink
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => file,
+    };
+    let with = make::bind(with, false).at("a cover")?;
+    make::attach(&with, &target).at(format!("hiding `{}`", path.display()))
 }

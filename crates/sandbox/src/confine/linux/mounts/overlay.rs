@@ -4,7 +4,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
-use rustix::mount::{FsOpenFlags, fsconfig_set_fd, fsconfig_set_flag, fsconfig_set_string, fsopen};
+use rustix::mount::{
+    FsOpenFlags, MountAttrFlags, fsconfig_set_fd, fsconfig_set_flag, fsconfig_set_string, fsopen,
+};
 
 use super::super::wire::{At, Failed, Overlay};
 use super::make;
@@ -26,8 +28,11 @@ pub(super) fn make_all(overlays: &[Overlay]) -> std::result::Result<Made, Failed
         let place = overlay.path.path().display().to_string();
         made.mounts
             .push(layers.mount().at(format!("the overlay on `{place}`"))?);
+        let Some((upper, _)) = &layers.written else {
+            continue;
+        };
         let upper = rustix::fs::openat(
-            &layers.upper,
+            upper,
             ".",
             OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
             Mode::empty(),
@@ -41,8 +46,8 @@ pub(super) fn make_all(overlays: &[Overlay]) -> std::result::Result<Made, Failed
 struct Layers {
     /// Newest first, the real folder last.
     lower: Vec<OwnedFd>,
-    upper: OwnedFd,
-    work: OwnedFd,
+    /// The upper and the work folder, where something can be written.
+    written: Option<(OwnedFd, OwnedFd)>,
 }
 
 impl Layers {
@@ -51,11 +56,13 @@ impl Layers {
         for layer in overlay.lower.iter().chain(std::iter::once(&overlay.path)) {
             lower.push(make::folder(layer.path())?);
         }
-        Ok(Self {
-            lower,
-            upper: make::folder(overlay.upper.path())?,
-            work: make::folder(overlay.work.path())?,
-        })
+        let written = if overlay.read_only {
+            None
+        } else {
+            let upper = make::folder(overlay.upper.path())?;
+            Some((upper, make::folder(overlay.work.path())?))
+        };
+        Ok(Self { lower, written })
     }
 
     /// Mounts by handle, or on kernels that take no handles by names that stand for them.
@@ -71,10 +78,11 @@ impl Layers {
         for layer in &self.lower {
             fsconfig_set_fd(&context, "lowerdir+", layer)?;
         }
-        fsconfig_set_fd(&context, "upperdir", &self.upper)?;
-        fsconfig_set_fd(&context, "workdir", &self.work)?;
-        set_flags(&context)?;
-        make::finish(&context, make::harmless())
+        if let Some((upper, work)) = &self.written {
+            fsconfig_set_fd(&context, "upperdir", upper)?;
+            fsconfig_set_fd(&context, "workdir", work)?;
+        }
+        self.finish(&context)
     }
 
     /// `/proc/self/fd/N` leads to the handle's folder whatever its path looks like, so nothing has to
@@ -84,16 +92,24 @@ impl Layers {
         let lower: Vec<String> = self.lower.iter().map(name).collect();
         let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
         fsconfig_set_string(&context, "lowerdir", lower.join(":"))?;
-        fsconfig_set_string(&context, "upperdir", name(&self.upper))?;
-        fsconfig_set_string(&context, "workdir", name(&self.work))?;
-        set_flags(&context)?;
-        make::finish(&context, make::harmless())
+        if let Some((upper, work)) = &self.written {
+            fsconfig_set_string(&context, "upperdir", name(upper))?;
+            fsconfig_set_string(&context, "workdir", name(work))?;
+        }
+        self.finish(&context)
     }
-}
 
-/// `userxattr` is what a user name space may use; `volatile` because the change set is made durable
-/// when it is applied, not when the overlay goes.
-fn set_flags(context: &OwnedFd) -> Result<()> {
-    fsconfig_set_flag(context, "userxattr")?;
-    fsconfig_set_flag(context, "volatile")
+    /// `userxattr` is what a user name space may use; `volatile` because the change set is made
+    /// durable when it is applied, not when the overlay goes.
+    fn finish(&self, context: &OwnedFd) -> Result<OwnedFd> {
+        fsconfig_set_flag(context, "userxattr")?;
+        if self.written.is_some() {
+            fsconfig_set_flag(context, "volatile")?;
+            return make::finish(context, make::harmless());
+        }
+        make::finish(
+            context,
+            make::harmless() | MountAttrFlags::MOUNT_ATTR_RDONLY,
+        )
+    }
 }

@@ -11,11 +11,12 @@ use rustix::io::Errno;
 use super::super::sys::{self, MountAttributes, NO_DEV, NO_SUID, READ_ONLY};
 use super::super::wire::{At, Failed, Spec};
 use super::{TMP, make};
-use crate::wanted::Lane;
 
 /// Whether the session's `/tmp` would cover a workspace that no overlay brings back.
 fn is_covered(spec: &Spec) -> bool {
-    spec.lane != Lane::Transaction && spec.workspace.path().starts_with(TMP)
+    let workspace = spec.workspace.path();
+    let brought = spec.overlays.iter().any(|one| one.path.path() == workspace);
+    !brought && workspace.starts_with(TMP)
 }
 
 /// The paths that stay writable in place, as detached mounts, in the order of the spec; before them
