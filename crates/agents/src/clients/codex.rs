@@ -132,7 +132,7 @@ const INSTALL: Install = Install {
         "trust the project: hooks of an untrusted project are not read",
     ],
     open: &[
-        "a trusted repository's `config.toml` can switch hooks off; the managed scope withstands it",
+        "a trusted repository's `config.toml` can switch hooks off, but not managed ones",
         "text typed into a running command reaches no hook",
         "a hook that the client stops for taking too long lets the tool run",
     ],

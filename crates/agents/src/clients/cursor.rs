@@ -149,7 +149,7 @@ const INSTALL: Install = Install {
     ],
     needs: &["trust the workspace, or its hooks are not read"],
     open: &[
-        "a question to the person works only before shell commands, where the call is already judged",
+        "a question works only before shell commands, when the call is already judged",
         "text typed into a running command is hidden from hooks",
         "files of another client's hooks are read too, and those do not fail closed",
     ],

@@ -115,7 +115,7 @@ const INSTALL: Install = Install {
     ],
     needs: &["trust the folder, or its settings are not read"],
     open: &[
-        "a repository's settings can switch hooks off; the system's settings are said to withstand it",
+        "a repository's settings can switch hooks off; the system's are said to withstand it",
         "a subagent's calls look like its parent's",
         "a hook that the client stops for taking too long lets the tool run",
     ],

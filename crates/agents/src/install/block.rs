@@ -73,16 +73,17 @@ pub(crate) fn holds(text: &str, marks: Marks, body: &str) -> bool {
         })
 }
 
-/// From the first mark to the line's end after the last one.
+/// From the first mark to the line's end after the last one. A mark without its counterpart is no
+/// block: what follows it is not ours to take.
 fn find(text: &str, marks: Marks) -> Option<(usize, usize)> {
-    let from = text.find(marks.begin)?;
-    let inner = text.get(from..)?;
-    let last = from + inner.find(marks.end)? + marks.end.len();
+    let end = text.rfind(marks.end)?;
+    let from = text.get(..end)?.rfind(marks.begin)?;
+    let last = end + marks.end.len();
     let tail = text.get(last..)?;
-    let end = if tail.starts_with("\r\n") {
+    let newline = if tail.starts_with("\r\n") {
         2
     } else {
         usize::from(tail.starts_with('\n'))
     };
-    Some((from, last + end))
+    Some((from, last + newline))
 }

@@ -10,7 +10,11 @@ use crate::shell::quoted;
 
 /// Turns every way in which the hook can end without an answer into code 2 with a reason, which
 /// clients take for a denial; most take everything else for consent. No single quotes in it.
-const GUARD: &str = r#""$0" "$@"; c=$?; [ $c -eq 0 ] && exit 0; [ $c -eq 2 ] || echo "tagout: the hook ended with code $c, so the call is denied" >&2; exit 2"#;
+const GUARD: &str = concat!(
+    r#""$0" "$@"; c=$?; [ $c -eq 0 ] && exit 0; "#,
+    r#"[ $c -eq 2 ] || echo "tagout: the hook ended with code $c, so the call is denied" >&2; "#,
+    "exit 2"
+);
 
 /// The arguments after the program.
 pub(crate) fn arguments(client: Client, event: &Event, binary: &Binary) -> Vec<String> {

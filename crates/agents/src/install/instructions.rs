@@ -1,4 +1,4 @@
-//! H15: the block that teaches an agent how to work under Tagout, in the file that its client reads.
+//! H15: the block that teaches an agent how to work under Tagout, in the file its client reads.
 
 use super::block::{self, MARKDOWN};
 use super::plan::{Base, Place};
@@ -10,8 +10,8 @@ const TEXT: &str = include_str!("../../data/instructions.txt");
 const WRAPPED: &str = "7. Shell commands are confined: they see the repository, and what they \
                        change outside the scope\n   is not applied. They need no prefix.\n";
 
-const UNWRAPPED: &str = "7. A shell command that changes anything runs as `tagout exec -- COMMAND`. \
-                         Commands that only\n   read need no prefix.\n";
+const UNWRAPPED: &str = "7. A shell command that changes anything runs as \
+                         `tagout exec -- COMMAND`. Commands that only\n   read need no prefix.\n";
 
 const NO_HELPERS: &str = "8. Do not hand work to helpers: their calls can't be governed here, so \
                           handing over is refused.\n";

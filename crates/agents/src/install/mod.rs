@@ -214,7 +214,13 @@ fn uninstalled(client: Client, place: &Place, old: &str) -> Result<Option<String
 fn without_ours(client: Client, old: &str) -> Result<Option<String>, TextError> {
     let ours = |value: &Value| command::is_ours(client, value);
     let mut text = old.to_owned();
-    let mut events: Vec<&Event> = client.events().collect();
+    if !old.contains("--client") {
+        return Ok(Some(text));
+    }
+    let mut events: Vec<&Event> = client
+        .events()
+        .filter(|event| old.contains(event.name))
+        .collect();
     // In the opposite order of putting in, so that each step undoes one.
     events.reverse();
     for event in events {

@@ -4,7 +4,9 @@
 //! ran. Each answer is taken apart into the same words, so that «this is a denial» is what a client
 //! showed and not what somebody believes.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 use tagout_agents::profile::{Ask, Deny, Rewrite};
@@ -12,12 +14,21 @@ use tagout_agents::{Answer, Client, Kind, Reply, reply, strongest_denial};
 
 use crate::common;
 
+static MEASURED: LazyLock<BTreeMap<Client, Value>> = LazyLock::new(|| {
+    let read = |client: &Client| {
+        let short = client.as_str().split('-').find(|part| *part != "factory")?;
+        let path = common::folder().join(format!("behaviour-{short}-b.json"));
+        let text = fs::read_to_string(path).ok()?;
+        Some((*client, serde_json::from_str(&text).unwrap()))
+    };
+    let tables: BTreeMap<Client, Value> = Client::ALL.iter().filter_map(read).collect();
+    assert_eq!(tables.len(), 8);
+    tables
+});
+
 /// The measured tables.
-fn measured(client: Client) -> Option<Value> {
-    let short = client.as_str().split('-').find(|part| *part != "factory")?;
-    let path = common::folder().join(format!("behaviour-{short}-b.json"));
-    let text = fs::read_to_string(path).ok()?;
-    serde_json::from_str(&text).ok()
+fn measured(client: Client) -> Option<&'static Value> {
+    MEASURED.get(&client)
 }
 
 /// Whether the tool ran; rewritten tools ran too.
@@ -89,7 +100,7 @@ pub(crate) fn is_denial(client: Client, _event: &str, reply: &Reply) -> bool {
         return is_denial_by_documents(client, reply);
     };
     let rows = rows(client, reply);
-    let decided: Vec<bool> = rows.iter().filter_map(|row| ran(&table, row)).collect();
+    let decided: Vec<bool> = rows.iter().filter_map(|row| ran(table, row)).collect();
     !decided.is_empty() && decided.iter().all(|ran| !ran)
 }
 
@@ -164,10 +175,7 @@ fn questions_are_asked_only_where_they_do_not_mean_yes() {
             "claude_ask",
             "review",
         ];
-        let runs = rows
-            .iter()
-            .filter_map(|row| ran(&table, row))
-            .any(|ran| ran);
+        let runs = rows.iter().filter_map(|row| ran(table, row)).any(|ran| ran);
         for event in client.events().filter(|event| event.kind == Kind::Pre) {
             if runs {
                 assert_eq!(event.powers.ask, Ask::Runs, "{client} {}", event.name);

@@ -65,10 +65,9 @@ fn malformed_payloads_are_refused() {
         &huge,
     ];
     for client in Client::ALL {
-        for event in pre(*client) {
-            for case in cases {
-                refused(*client, event, case);
-            }
+        let event = pre(*client).next().unwrap();
+        for case in cases {
+            refused(*client, event, case);
         }
     }
 }

@@ -25,7 +25,7 @@ fn installed(client: Client, scope: Scope) -> Texts {
     apply(&Texts::new(), &edits)
 }
 
-/// Before installing hooks are missing, afterwards they are there, and a hand that takes one away is
+/// Before installing hooks are missing, afterwards they are there, and one that is taken away is
 /// seen.
 #[test]
 fn what_is_there_and_what_is_not() {
