@@ -373,3 +373,15 @@ pub const TRACE_RECORD_RANGES_MAX: usize = 20_000;
 
 /// Syntax nodes that one record names; the ranges beyond it have none.
 pub const TRACE_RECORD_NODES_MAX: usize = 5_000;
+
+/// Lessons that one instruction file holds: the latest ones.
+pub const LESSONS_MAX: usize = 50;
+
+/// Bytes of what a failed command said that go into a lesson.
+pub const LESSON_SUMMARY_BYTES_MAX: usize = 500;
+
+/// Lines of what it said that are looked at for that.
+pub const LESSON_SUMMARY_LINES_MAX: usize = 3;
+
+/// Bytes of its command line.
+pub const LESSON_COMMAND_BYTES_MAX: usize = 200;
