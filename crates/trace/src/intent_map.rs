@@ -54,7 +54,10 @@ impl IntentMap {
         if let Some(old) = &range.old_file
             && let Some(known) = self.files.remove(old)
         {
-            self.files.entry(range.file.clone()).or_default().extend(known);
+            self.files
+                .entry(range.file.clone())
+                .or_default()
+                .extend(known);
         }
         if range.change == ChangeKind::Deleted {
             self.files.remove(&range.file);

@@ -67,13 +67,21 @@ pub fn lesson(command: &str, exit_code: i32, output: &str, time: Timestamp) -> O
 
 /// The lines that say what went wrong: those that speak of an error, else the last ones.
 fn telling_lines(output: &str) -> String {
-    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = || {
+        output
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+    };
     let speaks = |line: &&str| {
         let line = line.to_ascii_lowercase();
         let words = ["error", "fail", "panic", "assert", "expected"];
         words.iter().any(|word| line.contains(word)) && !line.contains("0 errors")
     };
-    let mut told: Vec<&str> = lines().filter(speaks).take(LESSON_SUMMARY_LINES_MAX).collect();
+    let mut told: Vec<&str> = lines()
+        .filter(speaks)
+        .take(LESSON_SUMMARY_LINES_MAX)
+        .collect();
     if told.is_empty() {
         told = lines().rev().take(LESSON_SUMMARY_LINES_MAX).collect();
         told.reverse();
@@ -150,7 +158,10 @@ pub fn add(text: &str, lesson: &Lesson) -> Option<String> {
     let Some((before, inner, after)) = block(text) else {
         return Some(with_block(text, &line));
     };
-    let mut lines: Vec<&str> = inner.lines().filter(|line| !line.trim().is_empty()).collect();
+    let mut lines: Vec<&str> = inner
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     lines.push(&line);
     let surplus = lines.len().saturating_sub(LESSONS_MAX);
     let kept = lines.get(surplus..).unwrap_or_default().join("\n");
@@ -200,7 +211,10 @@ pub fn recall(text: &str, bytes_max: usize) -> Vec<String> {
     let mut items: Vec<&str> = items.collect();
     items.reverse();
     for item in items {
-        let told = tame(item.split("<!--").next().unwrap_or(item), LESSON_SUMMARY_BYTES_MAX);
+        let told = tame(
+            item.split("<!--").next().unwrap_or(item),
+            LESSON_SUMMARY_BYTES_MAX,
+        );
         bytes = bytes.saturating_add(told.len());
         if bytes > bytes_max {
             break;

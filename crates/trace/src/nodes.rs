@@ -230,7 +230,9 @@ impl<'s, 't> Definitions<'s, 't> {
             node,
             hash: OnceCell::new(),
         };
-        let all: Vec<Entry<'s>> = Walk::new(syntax, TRACE_DEFINITIONS_MAX).map(entry).collect();
+        let all: Vec<Entry<'s>> = Walk::new(syntax, TRACE_DEFINITIONS_MAX)
+            .map(entry)
+            .collect();
         let mut names: HashMap<String, Vec<&'static str>> = HashMap::new();
         for Entry { definition, .. } in &all {
             let kinds = names.entry(definition.symbol.clone()).or_default();

@@ -50,11 +50,7 @@ impl<'k> Shape<'k> {
         }
     }
 
-    pub(crate) fn branch(
-        kind: &'k str,
-        field: Option<&'k str>,
-        children: Vec<Self>,
-    ) -> Self {
+    pub(crate) fn branch(kind: &'k str, field: Option<&'k str>, children: Vec<Self>) -> Self {
         Self {
             kind,
             field,

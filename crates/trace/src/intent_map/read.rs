@@ -88,7 +88,10 @@ fn row(line: &str, heading: Option<&str>, columns: &mut Columns, found: &mut Vec
         .split('|')
         .map(|cell| cell.trim().trim_matches('`'))
         .collect();
-    if cells.iter().all(|cell| cell.chars().all(|c| "-: ".contains(c))) {
+    if cells
+        .iter()
+        .all(|cell| cell.chars().all(|c| "-: ".contains(c)))
+    {
         return;
     }
     let named = |words: &[&str]| {

@@ -69,7 +69,9 @@ pub fn verification(command: &str) -> Option<Verification> {
 
 fn one_command(part: &str) -> Option<Verification> {
     let mut words = part.split_whitespace().filter(|word| !word.contains('='));
-    let program = words.next().map(|word| word.rsplit('/').next().unwrap_or(word))?;
+    let program = words
+        .next()
+        .map(|word| word.rsplit('/').next().unwrap_or(word))?;
     if SHOWING.contains(&program) {
         return None;
     }
@@ -77,7 +79,10 @@ fn one_command(part: &str) -> Option<Verification> {
     // A task may carry what it is about after a colon: `test:unit`.
     let named = |word: &str| {
         let task = word.split(':').next().unwrap_or(word);
-        WORDS.iter().find(|(name, _)| *name == task).map(|(_, what)| *what)
+        WORDS
+            .iter()
+            .find(|(name, _)| *name == task)
+            .map(|(_, what)| *what)
     };
     let mut found = named(program);
     for word in words {
@@ -90,6 +95,7 @@ fn one_command(part: &str) -> Option<Verification> {
         }
     }
     // `npm ci` installs.
-    found.filter(|what| !(*what == Verification::Ci && matches!(program, "npm" | "pnpm")
-        && !part.contains("run")))
+    found.filter(|what| {
+        !(*what == Verification::Ci && matches!(program, "npm" | "pnpm") && !part.contains("run"))
+    })
 }

@@ -71,9 +71,7 @@ fn texts(old: &Syntax<'_>, new: &Syntax<'_>) -> Reason {
         return Reason::PrivateNames { names };
     }
     let put_back = [before.inline(&gone), after.inline(&came)];
-    if put_back.contains(&true)
-        && renamed(&before.canon(&open), &after.canon(&open)).is_some()
-    {
+    if put_back.contains(&true) && renamed(&before.canon(&open), &after.canon(&open)).is_some() {
         return Reason::Extraction;
     }
     changed(old, new)

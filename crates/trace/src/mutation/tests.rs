@@ -67,7 +67,13 @@ fn labelled_pairs_get_their_class() {
     let mut misses = Vec::new();
     for pair in &pairs {
         let computed = judge(pair.path, &pair.before, &pair.after);
-        assert_ne!(computed.reason, Reason::NoParse, "{}: {}", pair.path, pair.name);
+        assert_ne!(
+            computed.reason,
+            Reason::NoParse,
+            "{}: {}",
+            pair.path,
+            pair.name
+        );
         if computed.class != pair.class {
             misses.push(format!(
                 "{} · {} · wanted {} ({}), got: {}",
