@@ -286,7 +286,7 @@ impl Note {
             // Writing into a `String` cannot fail, here and below.
             writeln!(text, "{quote}{}{quote}", file.path).unwrap_or_default();
             for (key, ranges) in &file.entries {
-                let ranges: Vec<String> = ranges.iter().map(range_text).collect();
+                let ranges: Vec<String> = ranges.iter().copied().map(range_text).collect();
                 writeln!(text, "  {} {}", key.text(), ranges.join(",")).unwrap_or_default();
             }
         }
@@ -302,7 +302,7 @@ fn is_blank_bearing(path: &str) -> bool {
     path.contains(char::is_whitespace) || path.starts_with('"') || path == "---"
 }
 
-fn range_text(range: &LineRange) -> String {
+fn range_text(range: LineRange) -> String {
     if range.start_line == range.end_line {
         range.start_line.to_string()
     } else {

@@ -13,6 +13,8 @@ use tagout_vocab::limits::{
 };
 use tagout_vocab::{Digest, Timestamp};
 
+use crate::nodes::cut;
+
 /// The heading under which lessons stand.
 pub const HEADING: &str = "## Lessons Learned";
 
@@ -103,10 +105,11 @@ fn tame(text: &str, bytes_max: usize) -> String {
         .collect();
     let words: Vec<&str> = visible.split_whitespace().collect();
     let line = words.join(" ");
-    let end = line.floor_char_boundary(bytes_max);
-    match line.get(..end) {
-        Some(cut) if cut.len() < line.len() => format!("{cut}…"),
-        _ => line,
+    let short = cut(&line, bytes_max);
+    if short.len() < line.len() {
+        format!("{short}…")
+    } else {
+        line
     }
 }
 

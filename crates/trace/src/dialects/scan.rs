@@ -102,7 +102,9 @@ impl Scan<'_> {
         match stream.next() {
             Some(Ok(Value::Array(values))) => {
                 let length = stream.byte_offset();
-                values.into_iter().for_each(|value| take(place, Ok(value)));
+                for value in values {
+                    take(place, Ok(value));
+                }
                 self.forward(length);
             }
             Some(Ok(value)) => {

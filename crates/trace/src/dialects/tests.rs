@@ -423,7 +423,8 @@ proptest! {
     /// H16 What another dialect can hold comes back from it.
     #[test]
     fn records_come_back_from_every_dialect(record in records()) {
-        let dialects: [(fn(&Record) -> Value, Dialect); 4] = [
+        type Written = fn(&Record) -> Value;
+        let dialects: [(Written, Dialect); 4] = [
             (as_nested, Dialect::Nested),
             (as_ranged, Dialect::Ranged),
             (as_audit, Dialect::Audit),
@@ -464,8 +465,8 @@ proptest! {
     #[test]
     fn a_torn_line_costs_itself_alone(record in records(), cut in 1_usize..200) {
         let line = record.to_line();
-        let end = line.floor_char_boundary(cut.min(line.len() - 2));
-        let text = format!("{}\n{line}", &line[..end]);
+        let torn = crate::nodes::cut(&line, cut.min(line.len() - 2));
+        let text = format!("{torn}\n{line}");
         let reading = read(text.as_bytes());
         prop_assert_eq!(reading.damage_count, 1);
         prop_assert_eq!(reading.records().collect::<Vec<_>>(), vec![&record]);

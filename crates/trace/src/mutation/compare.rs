@@ -209,7 +209,8 @@ fn is_moved(all: &[Sides<'_>]) -> Option<()> {
         let (added, new_rest) = definitions(sides.path, sides.after.unwrap_or_default())?;
         let is_whole = sides.before.is_some() && sides.after.is_some();
         let is_same = old_rest == new_rest;
-        if is_whole && !is_same || (!is_whole && !(old_rest.is_empty() || new_rest.is_empty())) {
+        let is_bare = old_rest.is_empty() && new_rest.is_empty();
+        if !(is_bare || is_whole && is_same) {
             return None;
         }
         for one in removed {

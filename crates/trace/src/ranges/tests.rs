@@ -120,17 +120,15 @@ fn very_long_texts_get_one_range() {
 
 #[test]
 fn texts_that_share_nothing_end_soon() {
-    let text = |word: &str| -> String {
-        (0..30_000)
-            .map(|n| format!("{word} {}\n", n % 700))
-            .collect()
+    let text = |count: u64, word: &str, step: u64, of: u64| -> Vec<u8> {
+        let lines: Vec<String> = (0..count)
+            .map(|n| format!("{word}{}", n * step % of))
+            .collect();
+        lines.join("\n").into_bytes()
     };
-    check(text("a").as_bytes(), text("b").as_bytes());
-    let forth: String = (0..20_000)
-        .map(|n| format!("{}\n", n * 7919 % 1_009))
-        .collect();
-    let back: String = (0..20_000)
-        .map(|n| format!("{}\n", n * 104_729 % 1_009))
-        .collect();
-    check(forth.as_bytes(), back.as_bytes());
+    check(&text(30_000, "a", 1, 700), &text(30_000, "b", 1, 700));
+    check(
+        &text(20_000, "", 7_919, 1_009),
+        &text(20_000, "", 104_729, 1_009),
+    );
 }
