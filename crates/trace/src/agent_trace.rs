@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use tagout_vocab::{Digest, Timestamp};
 use thiserror::Error;
 
-use crate::record::{Contributor, Entity, ModifiedRange, Record, Revision, VERSION};
 use crate::ranges::LineRange;
+use crate::record::{Contributor, Entity, ModifiedRange, Record, Revision, VERSION};
 
 /// The version that is written.
 pub const FORMAT_VERSION: &str = "0.1.0";
@@ -98,7 +98,10 @@ fn export_file(record: &Record, file: &str) -> Value {
     }
     conversation.insert("ranges".to_owned(), Value::Array(ranges));
     let intent = record.intent_id.iter().map(|id| ("intent", id));
-    let requirements = record.related_requirements.iter().map(|id| ("requirement", id));
+    let requirements = record
+        .related_requirements
+        .iter()
+        .map(|id| ("requirement", id));
     let related: Vec<Value> = intent
         .chain(requirements)
         .map(|(kind, id)| json!({"type": kind, "url": format!("{URN}{kind}:{}", escaped(id))}))
@@ -242,7 +245,9 @@ fn contributor(value: &Value) -> Contributor {
 fn uuid(id: &str) -> String {
     let groups: Vec<usize> = id.split('-').map(str::len).collect();
     let is_one = groups == [8, 4, 4, 4, 12]
-        && id.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+        && id
+            .bytes()
+            .all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
     if is_one {
         return id.to_ascii_lowercase();
     }

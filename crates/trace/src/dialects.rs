@@ -14,6 +14,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tagout_vocab::Timestamp;
 use tagout_vocab::limits::TRACE_DAMAGE_MAX;
 use thiserror::Error;
 
@@ -169,11 +170,11 @@ pub fn write(reading: &Reading) -> String {
         .iter()
         .map(|entry| match &entry.item {
             Item::Record(record) => {
-                let time = record.timestamp.map_or(i64::MIN, |time| time.as_millis());
+                let time = record.timestamp.map_or(i64::MIN, Timestamp::as_millis);
                 (time, record.id.as_str(), record.to_line())
             }
             Item::Link(link) => {
-                let time = link.timestamp.map_or(i64::MIN, |time| time.as_millis());
+                let time = link.timestamp.map_or(i64::MIN, Timestamp::as_millis);
                 (time, link.id.as_str(), link.to_line())
             }
         })

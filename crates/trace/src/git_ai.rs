@@ -278,11 +278,15 @@ impl Note {
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for file in &self.files {
-            let quote = if is_blank_bearing(&file.path) { "\"" } else { "" };
+            let quote = if is_blank_bearing(&file.path) {
+                "\""
+            } else {
+                ""
+            };
             // Writing into a `String` cannot fail, here and below.
             writeln!(text, "{quote}{}{quote}", file.path).unwrap_or_default();
             for (key, ranges) in &file.entries {
-                let ranges: Vec<String> = ranges.iter().map(range_text).collect();
+                let ranges: Vec<String> = ranges.iter().copied().map(range_text).collect();
                 writeln!(text, "  {} {}", key.text(), ranges.join(",")).unwrap_or_default();
             }
         }
@@ -298,7 +302,7 @@ fn is_blank_bearing(path: &str) -> bool {
     path.contains(char::is_whitespace) || path.starts_with('"') || path == "---"
 }
 
-fn range_text(range: &LineRange) -> String {
+fn range_text(range: LineRange) -> String {
     if range.start_line == range.end_line {
         range.start_line.to_string()
     } else {
@@ -320,7 +324,9 @@ impl Key {
     pub fn parse(text: &str) -> Option<Self> {
         let hex = |text: &str, lengths: &[usize]| {
             let fits = lengths.contains(&text.len());
-            let is_hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            let is_hex = text
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
             (fits && is_hex).then(|| text.to_owned())
         };
         if let Some((session, turn)) = text.strip_prefix("s_").and_then(|t| t.split_once("::t_")) {

@@ -90,15 +90,18 @@ impl fmt::Display for Reason {
         match self {
             Self::Unchanged => formatter.write_str("the bytes are the same"),
             Self::Layout => formatter.write_str("only layout or comments changed"),
-            Self::LocalNames => formatter
-                .write_str("only names of locals, or the order of definitions, changed"),
+            Self::LocalNames => {
+                formatter.write_str("only names of locals, or the order of definitions, changed")
+            }
             Self::PrivateNames { names } => {
                 formatter.write_str("private names changed everywhere and alike:")?;
                 names
                     .iter()
                     .try_for_each(|(old, new)| write!(formatter, " `{old}` to `{new}`"))
             }
-            Self::Extraction => formatter.write_str("private definitions were extracted or inlined"),
+            Self::Extraction => {
+                formatter.write_str("private definitions were extracted or inlined")
+            }
             Self::Moved => formatter.write_str("definitions moved between files"),
             Self::Created => formatter.write_str("the file is new"),
             Self::Deleted => formatter.write_str("the file is gone"),
@@ -106,7 +109,11 @@ impl fmt::Display for Reason {
                 write!(formatter, "new names can be seen: `{}`", list(added))
             }
             Self::Surface { added, removed } if added.is_empty() => {
-                write!(formatter, "names can no longer be seen: `{}`", list(removed))
+                write!(
+                    formatter,
+                    "names can no longer be seen: `{}`",
+                    list(removed)
+                )
             }
             Self::Surface { added, removed } => write!(
                 formatter,

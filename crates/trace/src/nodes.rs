@@ -145,13 +145,18 @@ fn line(row: usize) -> u32 {
 
 fn join(separator: &str, outer: Option<&str>, name: &str) -> String {
     let Some(outer) = outer else {
-        return cut(name).to_owned();
+        return cut(name, TRACE_SYMBOL_BYTES_MAX).to_owned();
     };
-    cut(&format!("{outer}{separator}{name}")).to_owned()
+    let symbol = format!("{outer}{separator}{name}");
+    cut(&symbol, TRACE_SYMBOL_BYTES_MAX).to_owned()
 }
 
-fn cut(text: &str) -> &str {
-    let end = text.floor_char_boundary(TRACE_SYMBOL_BYTES_MAX);
+/// The start of a text, at most so many bytes of whole characters.
+pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
+    let mut end = bytes_max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
     text.get(..end).unwrap_or_default()
 }
 
@@ -230,7 +235,9 @@ impl<'s, 't> Definitions<'s, 't> {
             node,
             hash: OnceCell::new(),
         };
-        let all: Vec<Entry<'s>> = Walk::new(syntax, TRACE_DEFINITIONS_MAX).map(entry).collect();
+        let all: Vec<Entry<'s>> = Walk::new(syntax, TRACE_DEFINITIONS_MAX)
+            .map(entry)
+            .collect();
         let mut names: HashMap<String, Vec<&'static str>> = HashMap::new();
         for Entry { definition, .. } in &all {
             let kinds = names.entry(definition.symbol.clone()).or_default();

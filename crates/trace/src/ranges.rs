@@ -77,10 +77,7 @@ pub fn segments(before: &[u8], after: &[u8]) -> Vec<Segment> {
         }
     }
     let (old, new) = (Lines::of(before), Lines::of(after));
-    hunks
-        .iter()
-        .map(|hunk| segment(&old, &new, hunk))
-        .collect()
+    hunks.iter().map(|hunk| segment(&old, &new, hunk)).collect()
 }
 
 /// A text with the places where its lines start.

@@ -50,11 +50,7 @@ impl<'k> Shape<'k> {
         }
     }
 
-    pub(crate) fn branch(
-        kind: &'k str,
-        field: Option<&'k str>,
-        children: Vec<Self>,
-    ) -> Self {
+    pub(crate) fn branch(kind: &'k str, field: Option<&'k str>, children: Vec<Self>) -> Self {
         Self {
             kind,
             field,
@@ -91,25 +87,22 @@ impl<'k> Shape<'k> {
     }
 
     fn feed(&self, hasher: &mut Sha256, depth: usize) {
-        match &self.word {
-            Some(_) => {
-                let text = self.text().unwrap_or_default();
-                hasher.update(text.len().to_string());
-                hasher.update(b":");
-                hasher.update(text);
-            }
-            None => {
-                hasher.update(b"(");
-                hasher.update(self.kind);
-                for child in &self.children {
-                    hasher.update(b" ");
-                    if depth < SYNTAX_DEPTH_MAX {
-                        child.feed(hasher, depth + 1);
-                    }
-                }
-                hasher.update(b")");
+        if self.word.is_some() {
+            let text = self.text().unwrap_or_default();
+            hasher.update(text.len().to_string());
+            hasher.update(b":");
+            hasher.update(text);
+            return;
+        }
+        hasher.update(b"(");
+        hasher.update(self.kind);
+        for child in &self.children {
+            hasher.update(b" ");
+            if depth < SYNTAX_DEPTH_MAX {
+                child.feed(hasher, depth + 1);
             }
         }
+        hasher.update(b")");
     }
 }
 

@@ -519,3 +519,15 @@ pub const ATTRIBUTION_TOKENS_MAX: usize = 400_000;
 
 /// References in one piece of a posting list.
 pub const POSTINGS_PIECE_COUNT_MAX: usize = 256;
+
+/// Lessons that one instruction file holds: the latest ones.
+pub const LESSONS_MAX: usize = 50;
+
+/// Bytes of what a failed command said that go into a lesson.
+pub const LESSON_SUMMARY_BYTES_MAX: usize = 500;
+
+/// Lines of what it said that are looked at for that.
+pub const LESSON_SUMMARY_LINES_MAX: usize = 3;
+
+/// Bytes of its command line.
+pub const LESSON_COMMAND_BYTES_MAX: usize = 200;

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 use tagout_vocab::{Digest, MutationClass, Timestamp};
 
-use crate::record::{Contributor, Entity, ModifiedRange, Record, Revision};
 use crate::ranges::LineRange;
+use crate::record::{Contributor, Entity, ModifiedRange, Record, Revision};
 
 /// An object of another dialect, and which of its fields have found their place.
 pub(super) struct Fields<'v> {
@@ -195,9 +195,10 @@ impl Related {
     /// intent as the first specification.
     pub(super) fn put(mut self, record: &mut Record) {
         if record.intent_id.is_none() {
-            record.intent_id = self.intent.take().or_else(|| {
-                (!self.requirements.is_empty()).then(|| self.requirements.remove(0))
-            });
+            record.intent_id = self
+                .intent
+                .take()
+                .or_else(|| (!self.requirements.is_empty()).then(|| self.requirements.remove(0)));
         }
         let intent = record.intent_id.clone();
         self.requirements.retain(|one| Some(one) != intent.as_ref());

@@ -32,7 +32,10 @@ pub(super) fn record(object: &Map<String, Value>) -> Record {
         let files = object.get("files").cloned().unwrap_or_default();
         record.extra.insert("files".to_owned(), files);
     }
-    if vcs.and_then(Value::as_object).is_some_and(|vcs| vcs.len() > 2) {
+    if vcs
+        .and_then(Value::as_object)
+        .is_some_and(|vcs| vcs.len() > 2)
+    {
         let vcs = object.get("vcs").cloned().unwrap_or_default();
         record.extra.insert("vcs".to_owned(), vcs);
     }

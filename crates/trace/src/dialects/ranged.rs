@@ -53,7 +53,11 @@ fn one_range(value: &Value) -> ModifiedRange {
         other_hash,
         before_hash: before,
         after_hash: after,
-        ast_status: if is_ok { AstStatus::Ok } else { AstStatus::Fallback },
+        ast_status: if is_ok {
+            AstStatus::Ok
+        } else {
+            AstStatus::Fallback
+        },
         ast_nodes: nodes.into_iter().flatten().filter_map(one_node).collect(),
         ..fields::about(file.unwrap_or_default())
     }

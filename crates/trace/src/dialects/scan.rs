@@ -102,7 +102,9 @@ impl Scan<'_> {
         match stream.next() {
             Some(Ok(Value::Array(values))) => {
                 let length = stream.byte_offset();
-                values.into_iter().for_each(|value| take(place, Ok(value)));
+                for value in values {
+                    take(place, Ok(value));
+                }
                 self.forward(length);
             }
             Some(Ok(value)) => {
@@ -112,14 +114,7 @@ impl Scan<'_> {
             }
             Some(Err(error)) => {
                 let is_cut = error.is_eof() && end < rest.len();
-                let column = match error.line() {
-                    1 => place.column + error.column().saturating_sub(1),
-                    _ => error.column(),
-                };
-                let at = Place {
-                    line: place.line + error.line().saturating_sub(1),
-                    column,
-                };
+                let at = failed_at(place, rest, &error);
                 let message = words(&error);
                 let problem = if is_cut {
                     Problem::TooLong
@@ -132,6 +127,23 @@ impl Scan<'_> {
             }
             None => self.skip_line(),
         }
+    }
+}
+
+/// Where the parser failed, in the whole text.
+fn failed_at(start: Place, rest: &[u8], error: &serde_json::Error) -> Place {
+    // A line's end belongs to the line that it ends, not to the next.
+    let (row, column) = match (error.line(), error.column()) {
+        (row, 0) if row > 1 => {
+            let line = rest.split(|byte| *byte == b'\n').nth(row - 2);
+            (row - 1, line.map_or(0, <[u8]>::len) + 1)
+        }
+        place => place,
+    };
+    let shift = if row == 1 { start.column - 1 } else { 0 };
+    Place {
+        line: start.line + row.saturating_sub(1),
+        column: column + shift,
     }
 }
 

@@ -71,9 +71,7 @@ fn texts(old: &Syntax<'_>, new: &Syntax<'_>) -> Reason {
         return Reason::PrivateNames { names };
     }
     let put_back = [before.inline(&gone), after.inline(&came)];
-    if put_back.contains(&true)
-        && renamed(&before.canon(&open), &after.canon(&open)).is_some()
-    {
+    if put_back.contains(&true) && renamed(&before.canon(&open), &after.canon(&open)).is_some() {
         return Reason::Extraction;
     }
     changed(old, new)
@@ -211,7 +209,8 @@ fn is_moved(all: &[Sides<'_>]) -> Option<()> {
         let (added, new_rest) = definitions(sides.path, sides.after.unwrap_or_default())?;
         let is_whole = sides.before.is_some() && sides.after.is_some();
         let is_same = old_rest == new_rest;
-        if is_whole && !is_same || (!is_whole && !(old_rest.is_empty() || new_rest.is_empty())) {
+        let is_bare = old_rest.is_empty() && new_rest.is_empty();
+        if !(is_bare || is_whole && is_same) {
             return None;
         }
         for one in removed {

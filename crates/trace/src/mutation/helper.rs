@@ -22,7 +22,10 @@ impl<'k> Helper<'k> {
         let name = definition.child("name")?.text()?.to_owned();
         let body = definition.child("body")?;
         let is_plain = definition.children.iter().all(|child| {
-            !matches!(child.kind, "function_modifiers" | "async" | "*" | "type_parameters" | "throws")
+            !matches!(
+                child.kind,
+                "function_modifiers" | "async" | "*" | "type_parameters" | "throws"
+            )
         });
         if !is_plain {
             return None;

@@ -64,7 +64,10 @@ fn flatten(shape: &Shape<'_>, text: &mut String) {
 }
 
 fn is_path_word(shape: &Shape<'_>) -> bool {
-    matches!(shape.kind, "identifier" | "type_identifier" | "crate" | "self" | "super")
+    matches!(
+        shape.kind,
+        "identifier" | "type_identifier" | "crate" | "self" | "super"
+    )
 }
 
 fn is_mentioned(writer: &Writer<'_>, line: &str) -> bool {

@@ -57,8 +57,11 @@ fn find<'k>(
     shape.children.iter().find_map(|child| {
         let is_function = matches!(
             child.kind,
-            "function_item" | "function_definition" | "function_declaration"
-                | "method_declaration" | "method_definition"
+            "function_item"
+                | "function_definition"
+                | "function_declaration"
+                | "method_declaration"
+                | "method_definition"
         );
         let name = child.child("name").and_then(Shape::text);
         match name.filter(|name| is_function && names.contains(*name) && !skipped.contains(*name)) {
@@ -149,8 +152,8 @@ impl<'k> Inliner<'_, 'k> {
         let mut arguments: Vec<&Shape<'k>> = given.collect();
         match receiver {
             // Without a written receiver both bodies mean the same object.
-            Some(receiver) if is_own(receiver) && self.helper.parameters.len() == arguments.len() => {
-            }
+            Some(receiver)
+                if is_own(receiver) && self.helper.parameters.len() == arguments.len() => {}
             Some(receiver) => arguments.insert(0, receiver),
             None if self.helper.takes_receiver => return None,
             None => {}
@@ -213,9 +216,17 @@ fn computed<'a, 'k>(statement: &'a mut Shape<'k>) -> Option<&'a mut Shape<'k>> {
     }
     let goes_on = matches!(
         statement.kind,
-        "expression_statement" | "return_statement" | "let_declaration" | "lexical_declaration"
-            | "variable_declaration" | "variable_declarator" | "local_variable_declaration"
-            | "short_var_declaration" | "expression_list" | "assignment" | "declaration"
+        "expression_statement"
+            | "return_statement"
+            | "let_declaration"
+            | "lexical_declaration"
+            | "variable_declaration"
+            | "variable_declarator"
+            | "local_variable_declaration"
+            | "short_var_declaration"
+            | "expression_list"
+            | "assignment"
+            | "declaration"
             | "init_declarator"
     );
     if !goes_on {
@@ -254,8 +265,12 @@ fn is_own(receiver: &Shape<'_>) -> bool {
 fn is_simple(shape: &Shape<'_>) -> bool {
     let is_way = matches!(
         shape.kind,
-        "reference_expression" | "field_expression" | "member_expression" | "attribute"
-            | "selector_expression" | "field_access"
+        "reference_expression"
+            | "field_expression"
+            | "member_expression"
+            | "attribute"
+            | "selector_expression"
+            | "field_access"
     );
     shape.word.is_some() || (is_way && shape.children.iter().all(is_simple))
 }

@@ -236,7 +236,8 @@ impl Resolver {
             return;
         };
         let text = text.clone();
-        let is_variable = self.scheme.names.contains(&shape.kind) && shape.kind != "type_identifier";
+        let is_variable =
+            self.scheme.names.contains(&shape.kind) && shape.kind != "type_identifier";
         let is_constant =
             self.scheme.capitals_are_constants && text.starts_with(char::is_uppercase);
         let is_local = self.place(manner).is_some() && !self.in_class;
@@ -260,11 +261,13 @@ impl Resolver {
             return;
         }
         let known = known.filter(|_| self.scheme.binding != Binding::InOrder);
-        let local = known.or_else(|| here.get(&text).copied()).unwrap_or_else(|| {
-            let fresh = self.next;
-            self.next = self.next.saturating_add(1);
-            fresh
-        });
+        let local = known
+            .or_else(|| here.get(&text).copied())
+            .unwrap_or_else(|| {
+                let fresh = self.next;
+                self.next = self.next.saturating_add(1);
+                fresh
+            });
         here.insert(text.clone(), local);
         if let Some(scope) = self.place(manner).and_then(|at| self.scopes.get_mut(at)) {
             scope.names.insert(text.clone(), local);

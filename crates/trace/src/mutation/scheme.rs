@@ -76,7 +76,10 @@ static NONE: Scheme = Scheme {
 static RUST: Scheme = Scheme {
     names: &["identifier", "type_identifier"],
     members: &["field_identifier", "shorthand_field_identifier"],
-    member_places: &[("scoped_identifier", "name"), ("scoped_type_identifier", "name")],
+    member_places: &[
+        ("scoped_identifier", "name"),
+        ("scoped_type_identifier", "name"),
+    ],
     functions: &["function_item", "closure_expression"],
     blocks: &[
         "block",
@@ -93,7 +96,12 @@ static RUST: Scheme = Scheme {
         ("for_expression", "pattern"),
         ("match_pattern", ""),
     ],
-    opaque: &["scoped_identifier", "range_pattern", "macro_invocation", "const_block"],
+    opaque: &[
+        "scoped_identifier",
+        "range_pattern",
+        "macro_invocation",
+        "const_block",
+    ],
     capitals_are_constants: true,
     classes: &["declaration_list"],
     binding: Binding::InOrder,
@@ -328,7 +336,11 @@ static C: Scheme = Scheme {
         ("parameter_declaration", "declarator"),
         ("for_range_loop", "declarator"),
     ],
-    opaque: &["function_declarator", "init_declarator", "qualified_identifier"],
+    opaque: &[
+        "function_declarator",
+        "init_declarator",
+        "qualified_identifier",
+    ],
     capitals_are_constants: false,
     classes: &["field_declaration_list"],
     binding: Binding::InOrder,

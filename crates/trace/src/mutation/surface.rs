@@ -176,7 +176,11 @@ fn go_specs(shape: &Shape<'_>, found: &mut HashSet<String>) {
 }
 
 fn go_name(shape: &Shape<'_>, found: &mut HashSet<String>) {
-    for name in shape.children.iter().filter(|one| one.field == Some("name")) {
+    for name in shape
+        .children
+        .iter()
+        .filter(|one| one.field == Some("name"))
+    {
         let text = name.text().unwrap_or_default();
         let is_lower = text.starts_with(|c: char| c.is_lowercase());
         if is_lower && !matches!(text, "main" | "init") {

@@ -74,7 +74,10 @@ fn separate_changes_are_separate_hunks() {
     let after = b"one\n2\nthree\nfour\n5\nsix\n";
     let found = segments(before, after);
     let places: Vec<(LineRange, LineRange)> = found.iter().map(|one| (one.old, one.new)).collect();
-    let range = |start_line, end_line| LineRange { start_line, end_line };
+    let range = |start_line, end_line| LineRange {
+        start_line,
+        end_line,
+    };
     assert_eq!(
         places,
         [(range(2, 2), range(2, 2)), (range(5, 5), range(5, 6))]
@@ -109,14 +112,23 @@ fn very_long_texts_get_one_range() {
     after.push_str("c\n");
     let found = diff(before.as_bytes(), after.as_bytes());
     assert_eq!(found.len(), 1);
-    assert_eq!(rebuilt(before.as_bytes(), after.as_bytes(), &found), after.as_bytes());
+    assert_eq!(
+        rebuilt(before.as_bytes(), after.as_bytes(), &found),
+        after.as_bytes()
+    );
 }
 
 #[test]
 fn texts_that_share_nothing_end_soon() {
-    let text = |word: &str| -> String { (0..30_000).map(|n| format!("{word} {}\n", n % 700)).collect() };
-    check(text("a").as_bytes(), text("b").as_bytes());
-    let forth: String = (0..20_000).map(|n| format!("{}\n", n * 7919 % 1_009)).collect();
-    let back: String = (0..20_000).map(|n| format!("{}\n", n * 104_729 % 1_009)).collect();
-    check(forth.as_bytes(), back.as_bytes());
+    let text = |count: u64, word: &str, step: u64, of: u64| -> Vec<u8> {
+        let lines: Vec<String> = (0..count)
+            .map(|n| format!("{word}{}", n * step % of))
+            .collect();
+        lines.join("\n").into_bytes()
+    };
+    check(&text(30_000, "a", 1, 700), &text(30_000, "b", 1, 700));
+    check(
+        &text(20_000, "", 7_919, 1_009),
+        &text(20_000, "", 104_729, 1_009),
+    );
 }

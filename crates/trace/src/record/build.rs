@@ -3,9 +3,7 @@
 use tagout_vocab::limits::{TRACE_RECORD_NODES_MAX, TRACE_RECORD_RANGES_MAX};
 use tagout_vocab::{Digest, MutationClass, Timestamp};
 
-use super::{
-    AstStatus, ChangeKind, Contributor, Entity, ModifiedRange, Record, Revision, VERSION,
-};
+use super::{AstStatus, ChangeKind, Contributor, Entity, ModifiedRange, Record, Revision, VERSION};
 use crate::mutation::{self, Reason, Sides};
 use crate::nodes::{AstNode, Definitions};
 use crate::ranges::{self, Segment};
@@ -95,7 +93,9 @@ pub fn record(facts: Facts, changes: &[Change<'_>]) -> Record {
         class_reason: Some(computed.reason.to_string()),
         tool_name: facts.tool_name,
         tool_origin: facts.tool_origin,
-        agent_action: facts.agent_action.or_else(|| Some(action(changes).to_owned())),
+        agent_action: facts
+            .agent_action
+            .or_else(|| Some(action(changes).to_owned())),
         contributor: Some(Contributor {
             kind: Entity::Ai,
             name: facts.agent,
@@ -175,7 +175,11 @@ fn ranges_of(change: &Change<'_>, room: &mut Room) -> Vec<ModifiedRange> {
     let new = change.after.and_then(|_| parse(change.path, after));
     let is_read = if change.after.is_some() { &new } else { &old }.is_some();
     let whole = ModifiedRange {
-        ast_status: if is_read { AstStatus::Ok } else { AstStatus::Fallback },
+        ast_status: if is_read {
+            AstStatus::Ok
+        } else {
+            AstStatus::Fallback
+        },
         ..whole
     };
     let mut segments = ranges::segments(before, after);

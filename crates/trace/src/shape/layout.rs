@@ -165,7 +165,11 @@ fn opens(kind: &str) -> bool {
 
 /// A comment that a compiler or a system reads.
 fn is_directive(comment: &[u8], language: &str) -> bool {
-    let starts = |words: &[&str]| words.iter().any(|word| comment.starts_with(word.as_bytes()));
+    let starts = |words: &[&str]| {
+        words
+            .iter()
+            .any(|word| comment.starts_with(word.as_bytes()))
+    };
     let holds = |word: &str| {
         comment
             .windows(word.len())
@@ -260,11 +264,7 @@ fn spelled_out<'k>(
     Shape::branch(outer, field, children)
 }
 
-fn longhand<'k>(
-    kind: &str,
-    field: Option<&'k str>,
-    children: &[Shape<'k>],
-) -> Option<Shape<'k>> {
+fn longhand<'k>(kind: &str, field: Option<&'k str>, children: &[Shape<'k>]) -> Option<Shape<'k>> {
     match (kind, children) {
         ("shorthand_field_initializer", [only]) => {
             let text = only.text()?.to_owned();
