@@ -127,3 +127,7 @@ impl Version {
 
 /// A line that says something by itself: fewer letters and digits are found everywhere.
 pub(crate) const TELLING_WEIGHT: u32 = 4;
+
+/// Lines with fewer letters together do not hold their place: they may as well have been written
+/// again.
+pub(crate) const HELD_WEIGHT_MIN: u32 = 12;

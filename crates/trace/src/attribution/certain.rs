@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::{Author, Version};
+use super::{Author, HELD_WEIGHT_MIN, Version};
 use crate::align::Kept;
 use crate::attribution::Sheet;
 
@@ -33,7 +33,7 @@ pub(super) fn doubtful(old: &Version, new: &Sheet, kept: &[Kept], by: Author) ->
     let last = kept.len().saturating_sub(1);
     for (place, run) in kept.iter().enumerate() {
         let weight: u32 = (0..run.len).map(|step| new.weight(run.new.saturating_add(step))).sum();
-        let is_island = place > 0 && place < last && weight < ISLAND_WEIGHT_MIN;
+        let is_island = place > 0 && place < last && weight < HELD_WEIGHT_MIN;
         for step in 0..run.len {
             let pair = [run.old.saturating_add(step), run.new.saturating_add(step)];
             let hash = old.sheet.lines.get(pair[0]).map(|line| line.hash);
@@ -50,9 +50,6 @@ pub(super) fn doubtful(old: &Version, new: &Sheet, kept: &[Kept], by: Author) ->
     zone.close([old.sheet.lines.len(), new.lines.len()]);
     zone.found
 }
-
-/// Lines with fewer letters together do not hold their place between two changes.
-const ISLAND_WEIGHT_MIN: u32 = 12;
 
 /// The lines between two ties.
 struct Zone<'a> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Author, Credit, Draft, Handling, Sheet, Step, TELLING_WEIGHT, Version};
+use super::{Author, Credit, Draft, HELD_WEIGHT_MIN, Handling, Sheet, Step, TELLING_WEIGHT, Version};
 
 /// A block this heavy is not there twice by chance.
 const BLOCK_WEIGHT_MIN: u32 = 20;
@@ -72,7 +72,8 @@ fn place(
         let (from, to) = block.at(step);
         let was_gone = drafts.get(source.file).is_some_and(|draft| draft.is_gone(from));
         let credit = source.version.credit(from).handled(Handling::Moved, by);
-        let credit = if block.is_rare && is_heavy && was_gone { credit } else { credit.likely() };
+        let is_held = new.weight(to) >= HELD_WEIGHT_MIN || credit.author == by;
+        let credit = if block.is_rare && is_heavy && is_held && was_gone { credit } else { credit.likely() };
         if let Some(draft) = drafts.get_mut(block.file) {
             draft.set(to, credit);
         }

@@ -8,7 +8,7 @@ use tagout_vocab::limits::ATTRIBUTION_TOKENS_MAX;
 
 use super::rename::Renames;
 use super::sheet::token;
-use super::{Author, Credit, Draft, Handling, Sheet, TELLING_WEIGHT, Version};
+use super::{Author, Credit, Draft, HELD_WEIGHT_MIN, Handling, Sheet, TELLING_WEIGHT, Version};
 use crate::align::{By, Hunk, hunks, kept};
 
 /// The two versions and who made the new one.
@@ -148,7 +148,8 @@ impl Segment {
         for (line, range) in lines {
             let before = self.back(range.start)..self.back(range.end);
             if let Some(credit) = settle(pair, old, &before) {
-                draft.set(line, credit);
+                let is_weak = weight < HELD_WEIGHT_MIN && credit.author != pair.by;
+                draft.set(line, if is_weak { credit.likely() } else { credit });
             }
         }
         for (line, range) in &old.lines {
