@@ -245,7 +245,9 @@ impl<S: Store> Authorship<S> {
                 Some(parent) => self.with_content(&path_key(file.path), parent)?,
                 None => None,
             };
-            let mut known = before.map(|(_, before)| shares(&before.credits)).unwrap_or_default();
+            let mut known = before
+                .map(|(_, before)| shares(&before.credits))
+                .unwrap_or_default();
             for (number, (lines_count, is_certain)) in shares(&version.credits) {
                 let were = known.remove(&number).map_or(0, |(count, _)| count);
                 if were >= lines_count {

@@ -92,7 +92,8 @@ fn alike(old: &Sheet, new: &Sheet, hunk: &Hunk) -> Vec<(usize, usize)> {
                 run.old.saturating_add(hunk.old.start),
                 run.new.saturating_add(hunk.new.start),
             ];
-            (0..run.len).map(move |step| (first[0].saturating_add(step), first[1].saturating_add(step)))
+            (0..run.len)
+                .map(move |step| (first[0].saturating_add(step), first[1].saturating_add(step)))
         })
         .filter(|(one, _)| !old.tokens_of(*one).is_empty())
         .collect()
@@ -105,9 +106,34 @@ fn shape(tokens: &[u64]) -> Vec<u64> {
 
 /// Words that come before a name when it is introduced, in any of the languages.
 const INTRODUCERS: &[&str] = &[
-    "fn", "let", "mut", "const", "static", "struct", "enum", "trait", "type", "mod", "macro_rules",
-    "def", "class", "lambda", "for", "as", "with", "import", "function", "var", "interface",
-    "namespace", "func", "package", "record", "union", "typedef", "impl",
+    "fn",
+    "let",
+    "mut",
+    "const",
+    "static",
+    "struct",
+    "enum",
+    "trait",
+    "type",
+    "mod",
+    "macro_rules",
+    "def",
+    "class",
+    "lambda",
+    "for",
+    "as",
+    "with",
+    "import",
+    "function",
+    "var",
+    "interface",
+    "namespace",
+    "func",
+    "package",
+    "record",
+    "union",
+    "typedef",
+    "impl",
 ];
 
 /// Words after which a name is used, though a word before a name usually is its type.

@@ -61,7 +61,10 @@ pub fn symbols(
                 definition: definition.clone(),
                 introduced,
                 main: *main,
-                shares: shares.iter().map(|(author, (count, _))| (*author, *count)).collect(),
+                shares: shares
+                    .iter()
+                    .map(|(author, (count, _))| (*author, *count))
+                    .collect(),
             })
         })
         .collect()

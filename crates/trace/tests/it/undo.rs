@@ -32,13 +32,35 @@ type Files = BTreeMap<u64, File>;
 /// What was done, by identity and not by place, so that it can be done without what others did.
 #[derive(Clone, Debug)]
 enum Deed {
-    Insert { file: u64, after: Option<u64>, lines: Vec<Line> },
-    Replace { file: u64, line: u64, with: Line },
-    Remove { file: u64, lines: Vec<u64> },
-    Create { file: u64, made: File },
-    Delete { file: u64 },
-    Rename { file: u64, to: String },
-    Mode { file: u64, to: u32 },
+    Insert {
+        file: u64,
+        after: Option<u64>,
+        lines: Vec<Line>,
+    },
+    Replace {
+        file: u64,
+        line: u64,
+        with: Line,
+    },
+    Remove {
+        file: u64,
+        lines: Vec<u64>,
+    },
+    Create {
+        file: u64,
+        made: File,
+    },
+    Delete {
+        file: u64,
+    },
+    Rename {
+        file: u64,
+        to: String,
+    },
+    Mode {
+        file: u64,
+        to: u32,
+    },
 }
 
 impl Deed {
@@ -106,12 +128,19 @@ fn path(text: &str) -> WorkspacePath {
 }
 
 fn entry(file: &File) -> Entry {
-    let text: String = file.lines.iter().map(|line| format!("{}\n", line.text)).collect();
+    let text: String = file
+        .lines
+        .iter()
+        .map(|line| format!("{}\n", line.text))
+        .collect();
     Entry::file(text.into_bytes(), file.mode)
 }
 
 fn tree(files: &Files) -> BTreeMap<WorkspacePath, Entry> {
-    files.values().map(|file| (path(&file.path), entry(file))).collect()
+    files
+        .values()
+        .map(|file| (path(&file.path), entry(file)))
+        .collect()
 }
 
 impl Game {
@@ -138,12 +167,20 @@ impl Game {
         } else {
             format!("line {}", self.ids)
         };
-        Line { id: self.ids, text, intent }
+        Line {
+            id: self.ids,
+            text,
+            intent,
+        }
     }
 
     fn file(&mut self, path: String, intent: Option<usize>, count: usize) -> File {
         let lines = (0..count).map(|_| self.line(intent)).collect();
-        File { path, mode: 0o644, lines }
+        File {
+            path,
+            mode: 0o644,
+            lines,
+        }
     }
 
     fn deed(&mut self, intent: usize) -> Deed {
@@ -165,7 +202,12 @@ impl Game {
             (70..=84, Some(first)) => {
                 let from = lines.iter().position(|line| line.id == first).unwrap();
                 let count = 1 + self.dice.below(3);
-                let lines = lines.iter().skip(from).take(count).map(|line| line.id).collect();
+                let lines = lines
+                    .iter()
+                    .skip(from)
+                    .take(count)
+                    .map(|line| line.id)
+                    .collect();
                 Deed::Remove { file, lines }
             }
             (85..=88, _) => {
@@ -229,7 +271,11 @@ fn change(before: Option<&File>, after: Option<&File>) -> Option<Change> {
     })
 }
 
-fn planned(steps: &[Step], chosen: &BTreeSet<CallId>, now: &BTreeMap<WorkspacePath, Entry>) -> Plan {
+fn planned(
+    steps: &[Step],
+    chosen: &BTreeSet<CallId>,
+    now: &BTreeMap<WorkspacePath, Entry>,
+) -> Plan {
     let look = |path: &WorkspacePath| Ok::<_, Infallible>(now.get(path).cloned());
     plan(steps, chosen, look).unwrap()
 }
@@ -238,7 +284,11 @@ fn planned(steps: &[Step], chosen: &BTreeSet<CallId>, now: &BTreeMap<WorkspacePa
 fn applied(now: &BTreeMap<WorkspacePath, Entry>, plan: &Plan) -> BTreeMap<WorkspacePath, Entry> {
     let mut tree = now.clone();
     for edit in &plan.edits {
-        assert_eq!(now.get(&edit.path), edit.now.as_ref(), "the plan says what it stands on");
+        assert_eq!(
+            now.get(&edit.path),
+            edit.now.as_ref(),
+            "the plan says what it stands on"
+        );
         match &edit.result {
             Some(entry) => tree.insert(edit.path.clone(), entry.clone()),
             None => tree.remove(&edit.path),
@@ -316,10 +366,16 @@ fn check(seed: u64, tally: &mut Tally) {
     // Nothing is left beside them but what is in conflict or tangled.
     let expected: BTreeSet<WorkspacePath> = truth.values().map(|file| path(&file.path)).collect();
     for place in result.keys() {
-        let id = game.files.iter().find(|(_, file)| path(&file.path) == *place).map(|(id, _)| id);
-        let is_excused =
-            clashing.contains(place) || id.is_some_and(|id| tangled.contains(id));
-        assert!(expected.contains(place) || is_excused, "seed {seed}: left {place}");
+        let id = game
+            .files
+            .iter()
+            .find(|(_, file)| path(&file.path) == *place)
+            .map(|(id, _)| id);
+        let is_excused = clashing.contains(place) || id.is_some_and(|id| tangled.contains(id));
+        assert!(
+            expected.contains(place) || is_excused,
+            "seed {seed}: left {place}"
+        );
     }
 }
 
@@ -328,12 +384,19 @@ fn check(seed: u64, tally: &mut Tally) {
 #[test]
 fn one_intent_of_three_is_taken_back() {
     let mut tally = Tally::default();
-    let seeds = if std::env::var_os("TAGOUT_TEST_ALL").is_some() { 2_000 } else { 60 };
+    let seeds = if std::env::var_os("TAGOUT_TEST_ALL").is_some() {
+        2_000
+    } else {
+        60
+    };
     for seed in 0..seeds {
         check(seed, &mut tally);
     }
     println!("{seeds} undos: {tally:?}");
-    assert!(tally.exact > tally.conflicts * 4, "conflicts are the exception: {tally:?}");
+    assert!(
+        tally.exact > tally.conflicts * 4,
+        "conflicts are the exception: {tally:?}"
+    );
 }
 
 /// B4 The undo is a step like any other: taking it back gives the files as they were.
@@ -366,7 +429,10 @@ fn an_undo_of_an_undo_is_a_redo() {
             beyond: Vec::new(),
         });
         let again = planned(&steps, &chosen, &undone);
-        assert!(again.edits.is_empty() && again.already.len() == 2, "taken back only once");
+        assert!(
+            again.edits.is_empty() && again.already.len() == 2,
+            "taken back only once"
+        );
         let redo = planned(&steps, &[id].into(), &undone);
         assert!(redo.is_clean());
         assert_eq!(applied(&undone, &redo), now);
@@ -397,12 +463,19 @@ fn a_conflict_shows_both_sides() {
     let now = BTreeMap::from([(path("a"), file("one\n2\nthree\n").unwrap())]);
     let plan = planned(&steps, &[call(0)].into(), &now);
     assert!(!plan.is_clean());
-    let [conflict] = plan.conflicts.as_slice() else { panic!("one conflict") };
+    let [conflict] = plan.conflicts.as_slice() else {
+        panic!("one conflict")
+    };
     assert_eq!(conflict.execution, call(0));
-    let Clash::Lines(hunks) = &conflict.clash else { panic!("lines") };
+    let Clash::Lines(hunks) = &conflict.clash else {
+        panic!("lines")
+    };
     assert_eq!(hunks[0].ours.text, b"2\n");
     assert_eq!(hunks[0].theirs.text, b"two\n");
     let both = planned(&steps, &[call(0), call(1)].into(), &now);
     assert!(both.is_clean());
-    assert_eq!(applied(&now, &both)[&path("a")], file("one\ntwo\nthree\n").unwrap());
+    assert_eq!(
+        applied(&now, &both)[&path("a")],
+        file("one\ntwo\nthree\n").unwrap()
+    );
 }
