@@ -49,6 +49,7 @@ pub use trust::{Accepted, Shelf, Sources, Text};
 
 // What a tool sees through its context, under names that its author can write.
 pub use tagout_policy as policy;
+pub use tagout_trace as trace;
 pub use tagout_workspace as workspace;
 
 pub(crate) use store::OWNER;

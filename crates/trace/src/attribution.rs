@@ -19,7 +19,7 @@ use tagout_vocab::{CallId, IntentId, SessionId, Timestamp};
 pub(crate) use carry::{Draft, Step, evolve};
 pub(crate) use recall::{Earlier, Reach, recall};
 pub(crate) use sheet::{Line, Sheet};
-pub use symbols::{Definition, SymbolCredit, symbols};
+pub use symbols::{SymbolCredit, symbols};
 
 #[cfg(test)]
 mod tests;

@@ -9,13 +9,14 @@ use tagout_vocab::limits::ATTRIBUTION_SOURCES_MAX;
 use tagout_vocab::{Digest, WorkspacePath};
 
 use crate::attribution::{
-    Author, Certainty, Credit, Definition, Draft, Earlier, Origin, OriginNo, Reach, Sheet, Step,
-    SymbolCredit, TELLING_WEIGHT, Version, evolve, recall, symbols,
+    Author, Certainty, Credit, Draft, Earlier, Origin, OriginNo, Reach, Sheet, Step, SymbolCredit,
+    TELLING_WEIGHT, Version, evolve, recall, symbols,
 };
 use crate::history::{
     Addition, HistoryError, Origins, Place, States, Store, Tie, add, assign, path_key, prints,
     write_ties,
 };
+use crate::nodes::Definition;
 use nearest::Base;
 
 pub use render::{json, porcelain, terminal};

@@ -1,4 +1,4 @@
-//! Which nodes of which grammar define something.
+//! The languages: their grammars, and which nodes define something.
 
 use tree_sitter::Language;
 
@@ -9,6 +9,8 @@ pub struct Grammar {
     pub name: &'static str,
     extensions: &'static [&'static str],
     language: fn() -> Language,
+    /// What stands between the names of a symbol's path.
+    pub separator: &'static str,
     /// A node's kind in the grammar, and the word for it in a result.
     pub nodes: &'static [(&'static str, &'static str)],
 }
@@ -62,6 +64,7 @@ const TYPED_SCRIPT: &[(&str, &str)] = &[
 const GRAMMARS: &[Grammar] = &[
     Grammar {
         name: "rust",
+        separator: "::",
         extensions: &["rs"],
         language: || tree_sitter_rust::LANGUAGE.into(),
         nodes: &[
@@ -81,6 +84,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "python",
+        separator: ".",
         extensions: &["py", "pyi"],
         language: || tree_sitter_python::LANGUAGE.into(),
         nodes: &[
@@ -90,24 +94,28 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "typescript",
+        separator: ".",
         extensions: &["ts", "mts", "cts"],
         language: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         nodes: TYPED_SCRIPT,
     },
     Grammar {
         name: "tsx",
+        separator: ".",
         extensions: &["tsx"],
         language: || tree_sitter_typescript::LANGUAGE_TSX.into(),
         nodes: TYPED_SCRIPT,
     },
     Grammar {
         name: "javascript",
+        separator: ".",
         extensions: &["js", "jsx", "mjs", "cjs"],
         language: || tree_sitter_javascript::LANGUAGE.into(),
         nodes: SCRIPT,
     },
     Grammar {
         name: "go",
+        separator: ".",
         extensions: &["go"],
         language: || tree_sitter_go::LANGUAGE.into(),
         nodes: &[
@@ -119,6 +127,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "java",
+        separator: ".",
         extensions: &["java"],
         language: || tree_sitter_java::LANGUAGE.into(),
         nodes: &[
@@ -133,6 +142,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "c",
+        separator: ".",
         extensions: &["c", "h"],
         language: || tree_sitter_c::LANGUAGE.into(),
         nodes: &[
@@ -145,6 +155,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "cpp",
+        separator: "::",
         extensions: &["cc", "cpp", "cxx", "hh", "hpp", "hxx"],
         language: || tree_sitter_cpp::LANGUAGE.into(),
         nodes: &[
@@ -160,6 +171,7 @@ const GRAMMARS: &[Grammar] = &[
     },
     Grammar {
         name: "bash",
+        separator: ".",
         extensions: &["sh", "bash"],
         language: || tree_sitter_bash::LANGUAGE.into(),
         nodes: &[("function_definition", "function")],

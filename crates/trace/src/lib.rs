@@ -18,4 +18,6 @@ pub mod mutation;
 pub mod nodes;
 pub mod ranges;
 pub mod record;
+mod shape;
+pub mod syntax;
 pub mod undo;

@@ -276,7 +276,7 @@ pub const OUTLINE_FILES_MAX: usize = 200;
 pub const OUTLINE_DEFINITIONS_MAX: usize = 2_000;
 
 /// Times that the syntax parser reports progress before it is stopped.
-pub const OUTLINE_PARSE_STEPS_MAX: usize = 200_000;
+pub const SYNTAX_PARSE_STEPS_MAX: usize = 200_000;
 
 /// Places that an error about an edit shows.
 pub const CANDIDATES_MAX: usize = 5;
@@ -355,3 +355,60 @@ pub const ATTRIBUTION_TOKENS_MAX: usize = 400_000;
 
 /// References in one piece of a posting list.
 pub const POSTINGS_PIECE_COUNT_MAX: usize = 256;
+
+/// The largest source text that is parsed for its syntax.
+pub const SYNTAX_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Depth of a syntax tree that is looked at; what lies deeper is taken as plain text.
+pub const SYNTAX_DEPTH_MAX: usize = 400;
+
+/// Nodes of a syntax tree that are compared; beyond it a change counts as new behaviour.
+pub const SYNTAX_NODES_MAX: usize = 2_000_000;
+
+/// Definitions of one file that are looked at for what a change touched.
+pub const TRACE_DEFINITIONS_MAX: usize = 20_000;
+
+/// Syntax nodes that one changed range names.
+pub const TRACE_NODES_MAX: usize = 200;
+
+/// Bytes of a symbol's path in a record.
+pub const TRACE_SYMBOL_BYTES_MAX: usize = 500;
+
+/// Definitions within definitions; those that lie deeper are not listed.
+pub const SYMBOL_PARTS_MAX: usize = 64;
+
+/// Extracted functions that a comparison puts back into their callers.
+pub const INLINE_ROUNDS_MAX: usize = 16;
+
+/// Names that a reason lists.
+pub const REASON_NAMES_MAX: usize = 10;
+
+/// Changed ranges that one file of a record lists.
+pub const TRACE_RANGES_MAX: usize = 2_000;
+
+/// Bytes of one line of a trace file; a longer one is damage.
+pub const TRACE_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of a trace file that is read at all.
+pub const TRACE_FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
+
+/// Places of damage that reading one trace file lists; the rest is counted.
+pub const TRACE_DAMAGE_MAX: usize = 1_000;
+
+/// Changed ranges that one record lists; the files beyond it get one range each.
+pub const TRACE_RECORD_RANGES_MAX: usize = 20_000;
+
+/// Syntax nodes that one record names; the ranges beyond it have none.
+pub const TRACE_RECORD_NODES_MAX: usize = 5_000;
+
+/// Lessons that one instruction file holds: the latest ones.
+pub const LESSONS_MAX: usize = 50;
+
+/// Bytes of what a failed command said that go into a lesson.
+pub const LESSON_SUMMARY_BYTES_MAX: usize = 500;
+
+/// Lines of what it said that are looked at for that.
+pub const LESSON_SUMMARY_LINES_MAX: usize = 3;
+
+/// Bytes of its command line.
+pub const LESSON_COMMAND_BYTES_MAX: usize = 200;

@@ -3,8 +3,10 @@
 use tagout_vocab::{CallId, Digest, IntentId, Timestamp, WorkspacePath};
 
 use super::{Authorship, Basis, Blame, CommitFile, FileChange, Outside, json, porcelain, terminal};
-use crate::attribution::{Author, Certainty, Definition, Origin};
+use crate::attribution::{Author, Certainty, Origin};
 use crate::history::{MemoryStore, commits_of, ties_of};
+use crate::nodes::definitions;
+use crate::syntax::Syntax;
 
 fn path(text: &str) -> WorkspacePath {
     WorkspacePath::new(text).unwrap()
@@ -148,16 +150,10 @@ fn an_undone_change() {
 fn symbols() {
     let mut place = Place::new();
     place.edit(1, "a.rs", Some(BASE), Some(MORE));
-    let definition = |symbol: &str, lines| Definition {
-        symbol: symbol.to_owned(),
-        kind: "function_item".to_owned(),
-        lines,
-    };
-    let definitions = [
-        definition("first_function", 1..=3),
-        definition("second_function", 4..=6),
-    ];
+    let syntax = Syntax::parse("a.rs", MORE.as_bytes()).unwrap();
+    let definitions = definitions(&syntax, 100);
     let found = place.blame("a.rs", MORE).symbols(&definitions);
+    assert_eq!(found[0].definition.symbol, "first_function");
     assert_eq!(found[0].main.author, Author::Unknown);
     assert!(matches!(found[1].main.author, Author::Agent(_)));
     assert_eq!(found[1].shares.len(), 1);

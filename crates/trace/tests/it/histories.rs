@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use tagout_trace::attribution::{Author, Certainty, Credit, Definition, Origin};
+use tagout_trace::attribution::{Author, Certainty, Credit, Origin};
 use tagout_trace::blame::{Authorship, Blame, FileChange, Outside};
 use tagout_trace::history::MemoryStore;
+use tagout_trace::nodes::Definition;
 use tagout_vocab::{CallId, IntentId, Timestamp, WorkspacePath};
 
 use crate::world::{Files, Line, Who, World, text};
@@ -419,7 +420,7 @@ impl History {
             }
             let definitions = definitions(&lines);
             for (symbol, range) in blame.symbols(&definitions).iter().zip(&definitions) {
-                let truth = &lines[range.lines.start() - 1..*range.lines.end()];
+                let truth = &lines[range.lines.start as usize..range.lines.end as usize];
                 let main = said(&blame, symbol.main.author);
                 let first = said(&blame, symbol.introduced.author);
                 self.score
@@ -461,10 +462,15 @@ fn definitions(lines: &[Line]) -> Vec<Definition> {
     for (at, line) in lines.iter().enumerate() {
         if let Some(rest) = line.text.strip_prefix("fn ") {
             let end = lines[at..].iter().position(|line| line.text == "}");
+            let end = at + 1 + end.unwrap_or(0);
+            let name = rest.split('(').next().unwrap().to_owned();
             found.push(Definition {
-                symbol: rest.split('(').next().unwrap().to_owned(),
-                kind: "function_item".to_owned(),
-                lines: at + 1..=at + 1 + end.unwrap_or(0),
+                kind: "function",
+                symbol: name.clone(),
+                name,
+                lines: u32::try_from(at).unwrap()..u32::try_from(end).unwrap(),
+                bytes: 0..0,
+                depth: 0,
             });
         }
     }

@@ -1,0 +1,250 @@
+//! Two texts side by side, from the cheapest likeness to the dearest.
+
+use std::collections::{HashMap, HashSet};
+
+use tagout_vocab::limits::REASON_NAMES_MAX;
+
+use super::canon::{Canon, Writer};
+use super::inline::inline;
+use super::resolve::resolve;
+use super::scheme::{self, Scheme};
+use super::{Reason, Sides, surface};
+use crate::nodes::Definitions;
+use crate::shape::Shape;
+use crate::syntax::{NoSyntax, Syntax};
+
+/// Why one file's change has its class.
+pub(super) fn file(sides: Sides<'_>) -> Reason {
+    match (sides.before, sides.after) {
+        (None, None) => Reason::Unchanged,
+        (None, Some(_)) => Reason::Created,
+        (Some(_), None) => Reason::Deleted,
+        (Some(before), Some(after)) if before == after => Reason::Unchanged,
+        (Some(before), Some(after)) => {
+            let old_path = sides.moved_from.unwrap_or(sides.path);
+            let old = Syntax::parse(old_path, before);
+            let new = Syntax::parse(sides.path, after);
+            match (old, new) {
+                (Ok(old), Ok(new)) => texts(&old, &new),
+                (Err(why), _) | (_, Err(why)) => unread(why),
+            }
+        }
+    }
+}
+
+const fn unread(why: NoSyntax) -> Reason {
+    match why {
+        NoSyntax::NoGrammar => Reason::NoGrammar,
+        NoSyntax::TooLarge | NoSyntax::TooSlow => Reason::TooLarge,
+    }
+}
+
+fn texts(old: &Syntax<'_>, new: &Syntax<'_>) -> Reason {
+    if old.grammar.name != new.grammar.name {
+        return Reason::Behaviour {
+            symbols: Vec::new(),
+        };
+    }
+    if !old.is_clean() || !new.is_clean() {
+        return Reason::NoParse;
+    }
+    let before = Shape::of(old, old.root());
+    let after = Shape::of(new, new.root());
+    if before == after {
+        return Reason::Layout;
+    }
+    let language = old.grammar.name;
+    let mut before = Side::new(language, before);
+    let mut after = Side::new(language, after);
+    let nothing = HashSet::new();
+    if before.canon(&nothing) == after.canon(&nothing) {
+        return Reason::LocalNames;
+    }
+    // Private names that only one of the texts knows.
+    let gone = before.private_without(&after);
+    let came = after.private_without(&before);
+    if gone.is_empty() && came.is_empty() {
+        return changed(old, new);
+    }
+    let open: HashSet<String> = gone.union(&came).cloned().collect();
+    if let Some(names) = renamed(&before.canon(&open), &after.canon(&open)) {
+        return Reason::PrivateNames { names };
+    }
+    let put_back = [before.inline(&gone), after.inline(&came)];
+    if put_back.contains(&true) && renamed(&before.canon(&open), &after.canon(&open)).is_some() {
+        return Reason::Extraction;
+    }
+    changed(old, new)
+}
+
+/// One of the texts, resolved.
+struct Side<'k> {
+    language: &'k str,
+    scheme: &'static Scheme,
+    root: Shape<'k>,
+    mentioned: HashSet<String>,
+    private: HashSet<String>,
+}
+
+impl<'k> Side<'k> {
+    fn new(language: &'k str, mut root: Shape<'k>) -> Self {
+        let scheme = scheme::of(language);
+        resolve(scheme, &mut root);
+        let mut mentioned = HashSet::new();
+        surface::mentioned(&root, &mut mentioned);
+        let private = surface::private(language, &root);
+        Self {
+            language,
+            scheme,
+            root,
+            mentioned,
+            private,
+        }
+    }
+
+    fn private_without(&self, other: &Self) -> HashSet<String> {
+        self.private.difference(&other.mentioned).cloned().collect()
+    }
+
+    fn inline(&mut self, names: &HashSet<String>) -> bool {
+        inline(&mut self.root, names)
+    }
+
+    fn canon(&self, open: &HashSet<String>) -> Canon {
+        self.with_writer(open, |writer| writer.file(&self.root))
+    }
+
+    fn with_writer<T>(&self, open: &HashSet<String>, act: impl FnOnce(&Writer<'_>) -> T) -> T {
+        let mut mentioned = HashSet::new();
+        for child in &self.root.children {
+            if !self.scheme.imports.contains(&child.kind) {
+                surface::mentioned(child, &mut mentioned);
+            }
+        }
+        act(&Writer {
+            scheme: self.scheme,
+            language: self.language,
+            open,
+            mentioned: &mentioned,
+        })
+    }
+}
+
+/// The renaming that makes one text the other, if there is one.
+fn renamed(before: &Canon, after: &Canon) -> Option<Vec<(String, String)>> {
+    if before.text != after.text || before.open.len() != after.open.len() {
+        return None;
+    }
+    let mut there: HashMap<&str, &str> = HashMap::new();
+    let mut back: HashMap<&str, &str> = HashMap::new();
+    let mut names = Vec::new();
+    for (old, new) in before.open.iter().zip(&after.open) {
+        let known = there.insert(old, new);
+        let taken = back.insert(new, old);
+        if known.is_some_and(|known| known != new) || taken.is_some_and(|taken| taken != old) {
+            return None;
+        }
+        if known.is_none() && names.len() < REASON_NAMES_MAX {
+            names.push((old.clone(), new.clone()));
+        }
+    }
+    Some(names)
+}
+
+/// What became of the definitions.
+fn changed(old: &Syntax<'_>, new: &Syntax<'_>) -> Reason {
+    let (before, after) = (Definitions::of(old), Definitions::of(new));
+    let symbols = |all: &Definitions<'_, '_>| -> HashSet<String> {
+        all.iter().map(|one| one.symbol.clone()).collect()
+    };
+    let (old_symbols, new_symbols) = (symbols(&before), symbols(&after));
+    let listed = |names: HashSet<String>| -> Vec<String> {
+        let mut names: Vec<String> = names.into_iter().collect();
+        names.sort();
+        names.truncate(REASON_NAMES_MAX);
+        names
+    };
+    let added = listed(&new_symbols - &old_symbols);
+    let removed = listed(&old_symbols - &new_symbols);
+    if !added.is_empty() || !removed.is_empty() {
+        return Reason::Surface { added, removed };
+    }
+    let hashes: HashSet<(String, String)> = hashed(&before);
+    let other = hashed(&after).into_iter();
+    let touched = other
+        .filter(|one| !hashes.contains(one))
+        .map(|(symbol, _)| symbol);
+    Reason::Behaviour {
+        symbols: listed(touched.collect()),
+    }
+}
+
+fn hashed(all: &Definitions<'_, '_>) -> HashSet<(String, String)> {
+    all.nodes()
+        .into_iter()
+        .map(|node| (node.symbol, node.node_hash.hex()))
+        .collect()
+}
+
+/// Why a change of several files has its class.
+pub(super) fn files(all: &[Sides<'_>]) -> Reason {
+    let reasons: Vec<Reason> = all.iter().map(|sides| file(*sides)).collect();
+    let is_new = |reason: &&Reason| reason.class() == tagout_vocab::MutationClass::IntentEvolution;
+    let Some(worst) = reasons.iter().find(is_new) else {
+        let told = reasons.iter().find(|one| **one != Reason::Unchanged);
+        return told.cloned().unwrap_or(Reason::Unchanged);
+    };
+    if is_moved(all).is_some() {
+        return Reason::Moved;
+    }
+    worst.clone()
+}
+
+/// Whether every definition that left a file came to another, and nothing else changed.
+fn is_moved(all: &[Sides<'_>]) -> Option<()> {
+    let mut balance: HashMap<String, i64> = HashMap::new();
+    for sides in all {
+        let old_path = sides.moved_from.unwrap_or(sides.path);
+        let (removed, old_rest) = definitions(old_path, sides.before.unwrap_or_default())?;
+        let (added, new_rest) = definitions(sides.path, sides.after.unwrap_or_default())?;
+        let is_whole = sides.before.is_some() && sides.after.is_some();
+        let is_same = old_rest == new_rest;
+        if is_whole && !is_same || (!is_whole && !(old_rest.is_empty() || new_rest.is_empty())) {
+            return None;
+        }
+        for one in removed {
+            *balance.entry(one).or_default() -= 1;
+        }
+        for one in added {
+            *balance.entry(one).or_default() += 1;
+        }
+    }
+    balance.values().all(|left| *left == 0).then_some(())
+}
+
+/// A text's definitions and the rest of it.
+fn definitions(path: &str, text: &[u8]) -> Option<(Vec<String>, String)> {
+    let syntax = Syntax::parse(path, text).ok().filter(Syntax::is_clean)?;
+    let mut root = Shape::of(&syntax, syntax.root());
+    // What makes a moved definition reachable again is part of the move.
+    root.children.retain(|child| {
+        child.kind != "package_clause"
+            && !(child.kind == "mod_item" && child.child("body").is_none())
+    });
+    strip_restricted(&mut root);
+    let side = Side::new(syntax.grammar.name, root);
+    let nothing = HashSet::new();
+    let (parts, rest) = side.with_writer(&nothing, |writer| writer.parts(&side.root));
+    let language = side.language;
+    let named = |part: Canon| format!("{language} {}", part.text);
+    Some((parts.into_iter().map(named).collect(), rest.text))
+}
+
+fn strip_restricted(shape: &mut Shape<'_>) {
+    shape
+        .children
+        .retain(|child| child.kind != "visibility_modifier" || child.children.len() <= 1);
+    for child in &mut shape.children {
+        strip_restricted(child);
+    }
+}
