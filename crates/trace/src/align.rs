@@ -94,11 +94,19 @@ pub(crate) fn slack<T: Eq>(hunk: &Hunk, old: &[T], new: &[T], room: [usize; 2]) 
             let Some(before) = range.start.checked_sub(*step) else {
                 return false;
             };
-            range.end.checked_sub(*step).is_some_and(|last| same(before, last))
+            range
+                .end
+                .checked_sub(*step)
+                .is_some_and(|last| same(before, last))
         })
         .count();
     let down = (0..room[1])
-        .take_while(|step| same(range.start.saturating_add(*step), range.end.saturating_add(*step)))
+        .take_while(|step| {
+            same(
+                range.start.saturating_add(*step),
+                range.end.saturating_add(*step),
+            )
+        })
         .count();
     [up, down]
 }

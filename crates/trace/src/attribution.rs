@@ -19,7 +19,7 @@ use tagout_vocab::{CallId, IntentId, SessionId, Timestamp};
 pub(crate) use carry::{Draft, Step, evolve};
 pub(crate) use recall::{Earlier, Reach, recall};
 pub(crate) use sheet::{Line, Sheet};
-pub use symbols::{Definition, SymbolCredit, symbols};
+pub use symbols::{SymbolCredit, symbols};
 
 #[cfg(test)]
 mod tests;
@@ -127,3 +127,7 @@ impl Version {
 
 /// A line that says something by itself: fewer letters and digits are found everywhere.
 pub(crate) const TELLING_WEIGHT: u32 = 4;
+
+/// Lines with fewer letters together do not hold their place: they may as well have been written
+/// again.
+pub(crate) const HELD_WEIGHT_MIN: u32 = 12;

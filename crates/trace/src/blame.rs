@@ -3,19 +3,20 @@
 mod nearest;
 mod render;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use tagout_vocab::limits::ATTRIBUTION_SOURCES_MAX;
 use tagout_vocab::{Digest, WorkspacePath};
 
 use crate::attribution::{
-    Author, Certainty, Credit, Definition, Draft, Earlier, Origin, OriginNo, Reach, Sheet, Step,
-    SymbolCredit, TELLING_WEIGHT, Version, evolve, recall, symbols,
+    Author, Certainty, Credit, Draft, Earlier, Origin, OriginNo, Reach, Sheet, Step, SymbolCredit,
+    TELLING_WEIGHT, Version, evolve, recall, symbols,
 };
 use crate::history::{
     Addition, HistoryError, Origins, Place, States, Store, Tie, add, assign, path_key, prints,
     write_ties,
 };
+use crate::nodes::Definition;
 use nearest::Base;
 
 pub use render::{json, porcelain, terminal};
@@ -245,7 +246,9 @@ impl<S: Store> Authorship<S> {
                 Some(parent) => self.with_content(&path_key(file.path), parent)?,
                 None => None,
             };
-            let mut known = before.map(|(_, before)| shares(&before.credits)).unwrap_or_default();
+            let mut known = before
+                .map(|(_, before)| shares(&before.credits))
+                .unwrap_or_default();
             for (number, (lines_count, is_certain)) in shares(&version.credits) {
                 let were = known.remove(&number).map_or(0, |(count, _)| count);
                 if were >= lines_count {
@@ -375,20 +378,28 @@ impl<S: Store> Authorship<S> {
         &self,
         path: &Digest,
         sheet: &Sheet,
-        draft: &Draft,
+        draft: &mut Draft,
     ) -> Result<Vec<Earlier>, HistoryError> {
         let states = States(&self.store);
         let marks = prints(sheet);
         let open = sheet.lines.iter().zip(&draft.credits);
         let open = open.filter(|(line, credit)| credit.is_none() && marks.contains(&line.soft));
         let mut votes: BTreeMap<Digest, (usize, u32)> = BTreeMap::new();
-        for (line, _) in open.take(LOOKUPS_MAX) {
+        let mut is_known = HashSet::new();
+        for (at, (line, _)) in open.enumerate() {
+            // Beyond the bound nothing is looked up, and nothing is said for certain.
+            if at >= LOOKUPS_MAX {
+                is_known.insert(line.soft);
+                continue;
+            }
             for place in states.with_line(line.soft)? {
+                is_known.insert(line.soft);
                 let (count, latest) = votes.entry(place.path).or_default();
                 *count = count.saturating_add(1);
                 *latest = place.number.max(*latest);
             }
         }
+        draft.others.extend(is_known);
         let mut votes: Vec<(Digest, (usize, u32))> = votes.into_iter().collect();
         votes.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
         let mut sources = Vec::new();
@@ -423,7 +434,7 @@ impl<S: Store> Authorship<S> {
 const SOURCE_PATHS_MAX: usize = 4;
 
 /// Lines of a file that are looked up in the index at most.
-const LOOKUPS_MAX: usize = 64;
+const LOOKUPS_MAX: usize = 4_000;
 
 /// How many lines each execution has, and whether all of them are certain.
 fn shares(credits: &[Credit]) -> BTreeMap<OriginNo, (usize, bool)> {

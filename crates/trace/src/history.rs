@@ -21,8 +21,8 @@ pub(crate) use origins::{Origins, assign};
 pub use postings::{Posting, Postings, Topic, find};
 pub(crate) use states::{Addition, Found, Place, States, add, prints};
 pub use store::{MemoryStore, Store, StoreError};
-pub use ties::{Tie, commits_of, ties_of};
 pub(crate) use ties::write_ties;
+pub use ties::{Tie, commits_of, ties_of};
 
 #[cfg(test)]
 mod tests;
@@ -46,7 +46,9 @@ pub enum HistoryError {
         what: &'static str,
     },
     /// Written by a later version of the product.
-    #[error("the attribution under `{key}` has the format {found}; this version reads up to {known}")]
+    #[error(
+        "the attribution under `{key}` has the format {found}; this version reads up to {known}"
+    )]
     Later {
         /// Where.
         key: String,

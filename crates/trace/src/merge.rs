@@ -54,14 +54,22 @@ pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8]) -> Merge {
         return Merge::Merged(theirs.to_vec());
     }
     let texts = Texts::new([base, ours, theirs]);
-    if [base, ours, theirs].iter().any(|text| text.len() > MERGE_BYTES_MAX) {
+    if [base, ours, theirs]
+        .iter()
+        .any(|text| text.len() > MERGE_BYTES_MAX)
+    {
         return Merge::Conflict(vec![texts.conflict(&texts.whole())]);
     }
     let forwards = combine(&texts.ids);
     let merged = match forwards {
         Combined::Clean(lines) => lines,
         Combined::Conflicts(regions) => {
-            return Merge::Conflict(regions.iter().map(|region| texts.conflict(region)).collect());
+            return Merge::Conflict(
+                regions
+                    .iter()
+                    .map(|region| texts.conflict(region))
+                    .collect(),
+            );
         }
     };
     let backwards = texts.ids.clone().map(|mut ids| {
@@ -152,7 +160,9 @@ impl<'a> Texts<'a> {
         let end = same_end(base, ours)
             .min(same_end(base, theirs))
             .min(shortest.saturating_sub(start));
-        self.ids.each_ref().map(|ids| start..ids.len().saturating_sub(end))
+        self.ids
+            .each_ref()
+            .map(|ids| start..ids.len().saturating_sub(end))
     }
 }
 
@@ -251,13 +261,15 @@ impl Walk<'_> {
 
     fn apply(&mut self, group: &[Vec<&Claim>; 2]) {
         let hunks = group.iter().flatten().map(|claim| &claim.hunk.old);
-        let start = hunks.clone().map(|old| old.start).min().unwrap_or(self.base_at);
+        let start = hunks
+            .clone()
+            .map(|old| old.start)
+            .min()
+            .unwrap_or(self.base_at);
         let end = hunks.map(|old| old.end).max().unwrap_or(start);
         self.copy_to(start);
         let mut region: Region = [start..end, 0..0, 0..0];
-        for ((range, claims), at) in
-            region.iter_mut().skip(1).zip(group).zip(&mut self.at)
-        {
+        for ((range, claims), at) in region.iter_mut().skip(1).zip(group).zip(&mut self.at) {
             let added: usize = claims.iter().map(|claim| claim.hunk.new.len()).sum();
             let removed: usize = claims.iter().map(|claim| claim.hunk.old.len()).sum();
             let len = end
@@ -277,9 +289,10 @@ impl Walk<'_> {
             [left, right] if right.is_empty() && !left.is_empty() => Some(ours),
             [left, right] if left.is_empty() && !right.is_empty() => Some(theirs),
             [left, right] => {
-                let plain = left.iter().chain(right).all(|claim| {
-                    !claim.can_slide && !claim.hunk.old.is_empty()
-                });
+                let plain = left
+                    .iter()
+                    .chain(right)
+                    .all(|claim| !claim.can_slide && !claim.hunk.old.is_empty());
                 (plain && ours == theirs).then_some(ours)
             }
         };

@@ -224,11 +224,13 @@ pub fn plan<E>(
             work.plan.already.push(step.execution.clone());
             continue;
         }
-        work.plan.impossible.extend(step.beyond.iter().map(|beyond| Impossible {
-            execution: step.execution.clone(),
-            what: beyond.what.clone(),
-            why: beyond.why,
-        }));
+        work.plan
+            .impossible
+            .extend(step.beyond.iter().map(|beyond| Impossible {
+                execution: step.execution.clone(),
+                what: beyond.what.clone(),
+                why: beyond.why,
+            }));
         for change in step.changes.iter().rev() {
             work.take_back(&step.execution, change)?;
         }

@@ -93,9 +93,11 @@ pub(crate) fn evolve(steps: &[Step<'_>], by: Author) -> Vec<Draft> {
     let mut changed = Vec::with_capacity(steps.len());
     let mut renames = Renames::new();
     for step in steps {
-        let (draft, hunks) = stay(step, by);
+        let (mut draft, hunks) = stay(step, by);
         if let (Some(old), Some(new)) = (step.old, step.new) {
-            renames.extend(rename::find(&old.sheet, new, &hunks));
+            let found = rename::find(&old.sheet, new, &hunks);
+            renames.extend(found.renames);
+            draft.doubted.extend(found.alike);
         }
         drafts.push(draft);
         changed.push(hunks);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::{Author, Version};
+use super::{Author, HELD_WEIGHT_MIN, Version};
 use crate::align::Kept;
 use crate::attribution::Sheet;
 
@@ -32,8 +32,10 @@ pub(super) fn doubtful(old: &Version, new: &Sheet, kept: &[Kept], by: Author) ->
     };
     let last = kept.len().saturating_sub(1);
     for (place, run) in kept.iter().enumerate() {
-        let weight: u32 = (0..run.len).map(|step| new.weight(run.new.saturating_add(step))).sum();
-        let is_island = place > 0 && place < last && weight < ISLAND_WEIGHT_MIN;
+        let weight: u32 = (0..run.len)
+            .map(|step| new.weight(run.new.saturating_add(step)))
+            .sum();
+        let is_island = place > 0 && place < last && weight < HELD_WEIGHT_MIN;
         for step in 0..run.len {
             let pair = [run.old.saturating_add(step), run.new.saturating_add(step)];
             let hash = old.sheet.lines.get(pair[0]).map(|line| line.hash);
@@ -50,9 +52,6 @@ pub(super) fn doubtful(old: &Version, new: &Sheet, kept: &[Kept], by: Author) ->
     zone.close([old.sheet.lines.len(), new.lines.len()]);
     zone.found
 }
-
-/// Lines with fewer letters together do not hold their place between two changes.
-const ISLAND_WEIGHT_MIN: u32 = 12;
 
 /// The lines between two ties.
 struct Zone<'a> {
@@ -89,8 +88,10 @@ impl Zone<'_> {
             let count = counts.entry(line.hash).or_default();
             *count = count.saturating_add(1);
         }
-        let from_start = |[old, new]: [usize; 2]| [old.wrapping_sub(olds.start), new.wrapping_sub(news.start)];
-        let from_end = |[old, new]: [usize; 2]| [olds.end.wrapping_sub(old), news.end.wrapping_sub(new)];
+        let from_start =
+            |[old, new]: [usize; 2]| [old.wrapping_sub(olds.start), new.wrapping_sub(news.start)];
+        let from_end =
+            |[old, new]: [usize; 2]| [olds.end.wrapping_sub(old), news.end.wrapping_sub(new)];
         let tied_first = tied(self.pairs.iter().map(|pair| from_start(*pair)), 0);
         let tied_last = tied(self.pairs.iter().rev().map(|pair| from_end(*pair)), 1);
         let last = self.pairs.len().saturating_sub(tied_last);
@@ -101,8 +102,8 @@ impl Zone<'_> {
             let author = self.old.credit(pair[0]).author;
             let equals = authors.get(&line.hash).map_or(&[][..], Vec::as_slice);
             let is_more = counts.get(&line.hash).copied().unwrap_or(0) > equals.len();
-            let agree = equals.iter().all(|other| *other == author)
-                && (!is_more || author == self.by);
+            let agree =
+                equals.iter().all(|other| *other == author) && (!is_more || author == self.by);
             let is_tied = place < tied_first || place >= last;
             let stands = is_tied || author == self.by;
             if !(agree && stands) {

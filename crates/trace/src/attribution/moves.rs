@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Author, Credit, Draft, Handling, Sheet, Step, TELLING_WEIGHT, Version};
+use super::{
+    Author, Credit, Draft, HELD_WEIGHT_MIN, Handling, Sheet, Step, TELLING_WEIGHT, Version,
+};
 
 /// A block this heavy is not there twice by chance.
 const BLOCK_WEIGHT_MIN: u32 = 20;
@@ -21,13 +23,18 @@ pub(super) fn follow(steps: &[Step<'_>], drafts: &mut [Draft], by: Author) {
         .enumerate()
         .filter_map(|(file, (step, draft))| {
             let version = step.old?;
-            draft.gone.contains(&true).then_some(Source { file, version })
+            draft
+                .gone
+                .contains(&true)
+                .then_some(Source { file, version })
         })
         .collect();
     let mut blocks = Vec::new();
     {
         let free = |source: &Source<'_>, line: usize| {
-            drafts.get(source.file).is_some_and(|draft| draft.is_gone(line))
+            drafts
+                .get(source.file)
+                .is_some_and(|draft| draft.is_gone(line))
         };
         let spots = Spots::new(&sources, SPOTS_MAX, free);
         for (file, (step, draft)) in steps.iter().zip(drafts.iter()).enumerate() {
@@ -58,10 +65,17 @@ fn place(
     let is_free = |drafts: &[Draft], step: usize| {
         let (from, to) = block.at(step);
         let weak = source.version.sheet.weight(from) < TELLING_WEIGHT;
-        drafts.get(block.file).is_some_and(|draft| draft.is_open(to))
-            && (weak || drafts.get(source.file).is_some_and(|draft| draft.is_gone(from)))
+        drafts
+            .get(block.file)
+            .is_some_and(|draft| draft.is_open(to))
+            && (weak
+                || drafts
+                    .get(source.file)
+                    .is_some_and(|draft| draft.is_gone(from)))
     };
-    let open: Vec<usize> = (0..block.len).filter(|step| is_free(drafts, *step)).collect();
+    let open: Vec<usize> = (0..block.len)
+        .filter(|step| is_free(drafts, *step))
+        .collect();
     let weight: u32 = open.iter().map(|step| new.weight(block.at(*step).1)).sum();
     let is_heavy = weight >= BLOCK_WEIGHT_MIN;
     let is_enough = is_heavy || block.is_rare && weight >= RARE_WEIGHT_MIN;
@@ -70,9 +84,16 @@ fn place(
     }
     for step in open {
         let (from, to) = block.at(step);
-        let was_gone = drafts.get(source.file).is_some_and(|draft| draft.is_gone(from));
+        let was_gone = drafts
+            .get(source.file)
+            .is_some_and(|draft| draft.is_gone(from));
         let credit = source.version.credit(from).handled(Handling::Moved, by);
-        let credit = if block.is_rare && is_heavy && was_gone { credit } else { credit.likely() };
+        let is_held = new.weight(to) >= HELD_WEIGHT_MIN || credit.author == by;
+        let credit = if block.is_rare && is_heavy && is_held && was_gone {
+            credit
+        } else {
+            credit.likely()
+        };
         if let Some(draft) = drafts.get_mut(block.file) {
             draft.set(to, credit);
         }

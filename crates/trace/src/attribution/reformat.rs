@@ -8,7 +8,7 @@ use tagout_vocab::limits::ATTRIBUTION_TOKENS_MAX;
 
 use super::rename::Renames;
 use super::sheet::token;
-use super::{Author, Credit, Draft, Handling, Sheet, TELLING_WEIGHT, Version};
+use super::{Author, Credit, Draft, HELD_WEIGHT_MIN, Handling, Sheet, TELLING_WEIGHT, Version};
 use crate::align::{By, Hunk, hunks, kept};
 
 /// The two versions and who made the new one.
@@ -64,7 +64,12 @@ impl Flat {
     fn new(sheet: &Sheet, lines: &Range<usize>, renames: &Renames) -> Self {
         let all: Vec<(usize, u64)> = lines
             .clone()
-            .flat_map(|line| sheet.tokens_of(line).iter().map(move |token| (line, *token)))
+            .flat_map(|line| {
+                sheet
+                    .tokens_of(line)
+                    .iter()
+                    .map(move |token| (line, *token))
+            })
             .collect();
         let mut flat = Self {
             tokens: Vec::with_capacity(all.len()),
@@ -81,7 +86,9 @@ impl Flat {
             flat.blank_until(&mut next_line, line);
             // Formatters put a comma before a closing bracket that moved to its own line.
             let is_trailing = token == signs.comma
-                && row.peek().is_some_and(|(_, next)| signs.closers.contains(next));
+                && row
+                    .peek()
+                    .is_some_and(|(_, next)| signs.closers.contains(next));
             let at = flat.tokens.len();
             let range = flat.lines.entry(line).or_insert(at..at);
             if !is_trailing {
@@ -93,7 +100,10 @@ impl Flat {
             }
         }
         flat.blank_until(&mut next_line, lines.end);
-        let ends = flat.lines.values().flat_map(|range| [range.start, range.end]);
+        let ends = flat
+            .lines
+            .values()
+            .flat_map(|range| [range.start, range.end]);
         flat.edges = ends.collect();
         flat
     }
@@ -148,7 +158,8 @@ impl Segment {
         for (line, range) in lines {
             let before = self.back(range.start)..self.back(range.end);
             if let Some(credit) = settle(pair, old, &before) {
-                draft.set(line, credit);
+                let is_weak = weight < HELD_WEIGHT_MIN && credit.author != pair.by;
+                draft.set(line, if is_weak { credit.likely() } else { credit });
             }
         }
         for (line, range) in &old.lines {
@@ -157,8 +168,7 @@ impl Segment {
             }
         }
         for at in news.start..=news.end {
-            let (Some(blanks), Some(were)) =
-                (new.blanks.get(&at), old.blanks.get(&self.back(at)))
+            let (Some(blanks), Some(were)) = (new.blanks.get(&at), old.blanks.get(&self.back(at)))
             else {
                 continue;
             };
@@ -171,7 +181,9 @@ impl Segment {
 
     /// The place in the old row that a place in the new row came from.
     const fn back(&self, at: usize) -> usize {
-        self.old.start.saturating_add(at.saturating_sub(self.new_start))
+        self.old
+            .start
+            .saturating_add(at.saturating_sub(self.new_start))
     }
 }
 
@@ -192,7 +204,11 @@ fn settle(pair: &Pair<'_>, old: &Flat, tokens: &Range<usize>) -> Option<Credit> 
         .iter()
         .filter(|(line, _)| pair.old.credit(**line).author == *author)
         .max_by_key(|(_, share)| **share)?;
-    let is_renamed = old.renamed.get(tokens.clone())?.iter().any(|renamed| *renamed);
+    let is_renamed = old
+        .renamed
+        .get(tokens.clone())?
+        .iter()
+        .any(|renamed| *renamed);
     let how = if is_renamed {
         Handling::Renamed
     } else {

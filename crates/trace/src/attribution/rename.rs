@@ -10,17 +10,28 @@ use crate::align::{By, Hunk, hunks, kept};
 /// Old names and the new ones that took their places.
 pub(super) type Renames = BTreeMap<u64, u64>;
 
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The names.
+    pub(super) renames: Renames,
+    /// New lines that differ from an old one in identifiers only, renamed or not.
+    pub(super) alike: Vec<usize>,
+}
+
 /// The identifiers that were renamed between two texts.
 ///
 /// A name counts as renamed when no place of the old one is left, the new one was not there before,
 /// the two always stand for each other, and a word before it introduces it, or another sign does and
 /// it has more than one place. Anything less is an edit that happens to change a word.
-pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Renames {
+pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Found {
     let mut pairs: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     let mut back: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     let mut places: HashMap<u64, [usize; 2]> = HashMap::new();
+    let mut lines = Vec::new();
     for (old_line, new_line) in changed.iter().flat_map(|hunk| alike(old, new, hunk)) {
         let (before, after) = (old.tokens_of(old_line), new.tokens_of(new_line));
+        lines.push(new_line);
         for (at, (one, other)) in before.iter().zip(after).enumerate() {
             if one == other {
                 continue;
@@ -34,7 +45,7 @@ pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Renames {
     }
     let words: [HashSet<u64>; 2] = [old, new].map(|sheet| sheet.tokens.iter().copied().collect());
     let [words_before, words_after] = words;
-    pairs
+    let renames = pairs
         .into_iter()
         .filter_map(|(one, others)| {
             let mut others = others.into_iter();
@@ -47,7 +58,11 @@ pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Renames {
             let is_introduced = introducing > 0 && all > 1 || introducing > 1;
             (is_mutual && is_whole && is_introduced).then_some((one, other))
         })
-        .collect()
+        .collect();
+    Found {
+        renames,
+        alike: lines,
+    }
 }
 
 /// Lines of a hunk that differ in identifiers only.
@@ -77,7 +92,8 @@ fn alike(old: &Sheet, new: &Sheet, hunk: &Hunk) -> Vec<(usize, usize)> {
                 run.old.saturating_add(hunk.old.start),
                 run.new.saturating_add(hunk.new.start),
             ];
-            (0..run.len).map(move |step| (first[0].saturating_add(step), first[1].saturating_add(step)))
+            (0..run.len)
+                .map(move |step| (first[0].saturating_add(step), first[1].saturating_add(step)))
         })
         .filter(|(one, _)| !old.tokens_of(*one).is_empty())
         .collect()
@@ -90,9 +106,34 @@ fn shape(tokens: &[u64]) -> Vec<u64> {
 
 /// Words that come before a name when it is introduced, in any of the languages.
 const INTRODUCERS: &[&str] = &[
-    "fn", "let", "mut", "const", "static", "struct", "enum", "trait", "type", "mod", "macro_rules",
-    "def", "class", "lambda", "for", "as", "with", "import", "function", "var", "interface",
-    "namespace", "func", "package", "record", "union", "typedef", "impl",
+    "fn",
+    "let",
+    "mut",
+    "const",
+    "static",
+    "struct",
+    "enum",
+    "trait",
+    "type",
+    "mod",
+    "macro_rules",
+    "def",
+    "class",
+    "lambda",
+    "for",
+    "as",
+    "with",
+    "import",
+    "function",
+    "var",
+    "interface",
+    "namespace",
+    "func",
+    "package",
+    "record",
+    "union",
+    "typedef",
+    "impl",
 ];
 
 /// Words after which a name is used, though a word before a name usually is its type.

@@ -107,7 +107,10 @@ pub(crate) fn token(text: &str) -> u64 {
 }
 
 fn soft(tokens: &[u64]) -> u64 {
-    let bytes: Vec<u8> = tokens.iter().flat_map(|token| token.to_be_bytes()).collect();
+    let bytes: Vec<u8> = tokens
+        .iter()
+        .flat_map(|token| token.to_be_bytes())
+        .collect();
     short("tokens", &bytes)
 }
 

@@ -1,20 +1,9 @@
 //! Who made each definition, from the authors of its lines.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 use super::{Author, Credit};
-
-/// A definition in a file.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Definition {
-    /// Its name with the names around it: `Parser::next`.
-    pub symbol: String,
-    /// What it is, as the syntax tree calls it.
-    pub kind: String,
-    /// Its lines, counted from one.
-    pub lines: RangeInclusive<usize>,
-}
+use crate::nodes::Definition;
 
 /// Who made a definition.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -39,9 +28,9 @@ pub fn symbols(
     definitions
         .iter()
         .filter_map(|definition| {
-            let first = definition.lines.start().checked_sub(1)?;
+            let first = definition.lines.start as usize;
             let introduced = *credits.get(first)?;
-            let lines = first..*definition.lines.end();
+            let lines = first..definition.lines.end as usize;
             let mut shares: BTreeMap<Author, (usize, Credit)> = BTreeMap::new();
             for line in lines.filter(|line| *line == first || is_telling(*line)) {
                 let Some(credit) = credits.get(line) else {
@@ -61,7 +50,10 @@ pub fn symbols(
                 definition: definition.clone(),
                 introduced,
                 main: *main,
-                shares: shares.iter().map(|(author, (count, _))| (*author, *count)).collect(),
+                shares: shares
+                    .iter()
+                    .map(|(author, (count, _))| (*author, *count))
+                    .collect(),
             })
         })
         .collect()

@@ -130,5 +130,7 @@ fn closest(found: Vec<Found>, sheet: &Sheet) -> Option<(u64, Version)> {
 
 fn weight(sheet: &Sheet) -> u64 {
     let lines = sheet.lines.iter();
-    lines.map(|line| u64::from(line.weight).saturating_add(1)).sum()
+    lines
+        .map(|line| u64::from(line.weight).saturating_add(1))
+        .sum()
 }

@@ -8,7 +8,11 @@ use crate::attribution::{Author, Certainty, Credit, Handling, Origin};
 
 /// For people: one line each, with intent, agent and model, call, time and the line itself.
 pub fn terminal(blame: &Blame, text: &[u8]) -> String {
-    let rows: Vec<[String; 4]> = blame.lines.iter().map(|credit| row(blame, credit)).collect();
+    let rows: Vec<[String; 4]> = blame
+        .lines
+        .iter()
+        .map(|credit| row(blame, credit))
+        .collect();
     let mut widths = [0; 4];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -24,7 +28,10 @@ pub fn terminal(blame: &Blame, text: &[u8]) -> String {
             out.extend(std::iter::repeat_n(' ', pad));
         }
         let number = number.to_string();
-        out.extend(std::iter::repeat_n(' ', digits.saturating_sub(number.len())));
+        out.extend(std::iter::repeat_n(
+            ' ',
+            digits.saturating_sub(number.len()),
+        ));
         out.push_str(&number);
         out.push_str(") ");
         out.push_str(&shown(line));
@@ -48,11 +55,21 @@ fn row(blame: &Blame, credit: &Credit) -> [String; 4] {
                 None => format!("({agent}"),
             };
             let time = origin.at.to_string();
-            [format!("{intent}{doubt}"), agent, origin.execution.to_string(), time]
+            [
+                format!("{intent}{doubt}"),
+                agent,
+                origin.execution.to_string(),
+                time,
+            ]
         }
         None => {
             let word = word(credit.author);
-            [format!("-{doubt}"), format!("({word}"), "-".to_owned(), "-".to_owned()]
+            [
+                format!("-{doubt}"),
+                format!("({word}"),
+                "-".to_owned(),
+                "-".to_owned(),
+            ]
         }
     }
 }
@@ -64,8 +81,14 @@ pub fn porcelain(blame: &Blame, text: &[u8]) -> String {
     let mut told = std::collections::BTreeSet::new();
     for ((number, credit), line) in (1_usize..).zip(&blame.lines).zip(lines(text)) {
         let found = origin(blame, credit.author);
-        let name = found.map_or_else(|| word(credit.author).to_owned(), |o| o.execution.to_string());
-        out.push_str(&format!("{name} {number} {}\n", certainty(credit.certainty)));
+        let name = found.map_or_else(
+            || word(credit.author).to_owned(),
+            |o| o.execution.to_string(),
+        );
+        out.push_str(&format!(
+            "{name} {number} {}\n",
+            certainty(credit.certainty)
+        ));
         if let Some(origin) = found
             && told.insert(name)
         {
@@ -84,7 +107,8 @@ pub fn porcelain(blame: &Blame, text: &[u8]) -> String {
             }
         }
         if let Some((how, by)) = credit.handled {
-            let by = origin(blame, by).map_or_else(|| word(by).to_owned(), |o| o.execution.to_string());
+            let by =
+                origin(blame, by).map_or_else(|| word(by).to_owned(), |o| o.execution.to_string());
             out.push_str(&format!("{} {by}\n", handling(how)));
         }
         out.push('\t');
@@ -173,6 +197,12 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     text.chars()
-        .map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c })
+        .map(|c| {
+            if c.is_control() && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
         .collect()
 }

@@ -53,7 +53,8 @@ impl<S: Store> Postings<'_, S> {
         body.0.extend_from_slice(posting.record.as_bytes());
         writer.framed(&body.0);
         let piece = piece_of(count);
-        self.0.append(&Key::posting(topic.word(), name, Some(piece)), &writer.0)?;
+        self.0
+            .append(&Key::posting(topic.word(), name, Some(piece)), &writer.0)?;
         let key = Key::posting(topic.word(), name, None);
         self.0.put(&key, &count.saturating_add(1).to_be_bytes())?;
         Ok(())

@@ -8,9 +8,7 @@ use tagout_vocab::limits::{ATTRIBUTION_CHUNK_STATES_MAX, ATTRIBUTION_PLACES_MAX}
 use super::bytes::{Reader, Writer};
 use super::{HistoryError, Key, Store};
 use crate::align::{By, hunks};
-use crate::attribution::{
-    Author, Certainty, Credit, Handling, Line, OriginNo, Sheet, Version,
-};
+use crate::attribution::{Author, Certainty, Credit, Handling, Line, OriginNo, Sheet, Version};
 
 /// The format of one version's bytes.
 const FORMAT: u8 = 1;
@@ -210,7 +208,10 @@ pub(crate) fn add<S: Store>(store: &mut S, new: &Addition<'_>) -> Result<Place, 
     let states = States(store);
     let number = states.count(new.path)?;
     let before = match number.checked_sub(1) {
-        Some(last) => states.recent(new.path, 1)?.pop().filter(|found| found.place.number == last),
+        Some(last) => states
+            .recent(new.path, 1)?
+            .pop()
+            .filter(|found| found.place.number == last),
         None => None,
     };
     let link = match new.same_as {
@@ -250,7 +251,9 @@ pub(crate) fn add<S: Store>(store: &mut S, new: &Addition<'_>) -> Result<Place, 
     };
     note_place(store, &Key::content(new.content), place, CONTENT_PLACES_MAX)?;
     if link.is_none() {
-        let known = before.map(|before| prints(&before.version.sheet)).unwrap_or_default();
+        let known = before
+            .map(|before| prints(&before.version.sheet))
+            .unwrap_or_default();
         for line in prints(&new.version.sheet).difference(&known) {
             note_place(store, &Key::print(*line), place, ATTRIBUTION_PLACES_MAX)?;
         }
@@ -288,7 +291,10 @@ fn note_place<S: Store>(
 
 /// Lines that stand for a text in the index: those that say something by themselves.
 pub(crate) fn prints(sheet: &Sheet) -> HashSet<u64> {
-    let telling = sheet.lines.iter().filter(|line| line.weight >= PRINT_WEIGHT_MIN);
+    let telling = sheet
+        .lines
+        .iter()
+        .filter(|line| line.weight >= PRINT_WEIGHT_MIN);
     telling.map(|line| line.soft).collect()
 }
 
@@ -296,7 +302,9 @@ pub(crate) fn prints(sheet: &Sheet) -> HashSet<u64> {
 const PRINT_WEIGHT_MIN: u32 = 10;
 
 fn chunk() -> u32 {
-    u32::try_from(ATTRIBUTION_CHUNK_STATES_MAX).unwrap_or(1).max(1)
+    u32::try_from(ATTRIBUTION_CHUNK_STATES_MAX)
+        .unwrap_or(1)
+        .max(1)
 }
 
 fn piece_of(number: u32) -> u32 {
@@ -335,12 +343,7 @@ fn write_version(writer: &mut Writer, version: &Version, before: Option<&Version
 }
 
 /// A token that was not seen yet is written out after its number.
-fn write_line(
-    writer: &mut Writer,
-    numbers: &mut HashMap<u64, usize>,
-    line: &Line,
-    tokens: &[u64],
-) {
+fn write_line(writer: &mut Writer, numbers: &mut HashMap<u64, usize>, line: &Line, tokens: &[u64]) {
     writer.hash(line.hash);
     writer.hash(line.soft);
     writer.number(u64::from(line.weight));
@@ -402,7 +405,9 @@ fn write_credits(writer: &mut Writer, credits: &[Credit]) {
             Some((Handling::Reformatted, _)) => 2,
             Some((Handling::Renamed, _)) => 3,
         };
-        writer.0.push(handled * 2 + u8::from(credit.certainty == Certainty::Certain));
+        writer
+            .0
+            .push(handled * 2 + u8::from(credit.certainty == Certainty::Certain));
         writer.number(author_number(credit.author));
         if let Some((_, by)) = credit.handled {
             writer.number(author_number(by));

@@ -53,7 +53,10 @@ impl Store for MemoryStore {
     }
 
     fn append(&mut self, key: &Key, more: &[u8]) -> Result<(), StoreError> {
-        self.0.entry(key.clone()).or_default().extend_from_slice(more);
+        self.0
+            .entry(key.clone())
+            .or_default()
+            .extend_from_slice(more);
         Ok(())
     }
 }

@@ -22,14 +22,25 @@ fn separate_changes_meet() {
         Some("A\nb\nc\nd\nE\nf\n")
     );
     assert_eq!(merged(base, "a\nB\nc\nd\ne\n", "a\nX\nc\nd\ne\n"), None);
-    assert_eq!(merged(base, "a\nB\nc\nd\ne\n", "a\nb\nC\nd\ne\n"), None, "adjacent lines");
+    assert_eq!(
+        merged(base, "a\nB\nc\nd\ne\n", "a\nb\nC\nd\ne\n"),
+        None,
+        "adjacent lines"
+    );
     assert_eq!(
         merged(base, "a\nB\nc\nd\ne\n", "a\nB\nc\nd\nE\n").as_deref(),
         Some("a\nB\nc\nd\nE\n"),
         "the same change on both sides is one change"
     );
-    assert_eq!(merged("a\nb", "A\nb", "a\nb\n"), None, "an ending is part of its line");
-    assert_eq!(merged("a\nx\nb", "A\nx\nb", "a\nx\nb\n").as_deref(), Some("A\nx\nb\n"));
+    assert_eq!(
+        merged("a\nb", "A\nb", "a\nb\n"),
+        None,
+        "an ending is part of its line"
+    );
+    assert_eq!(
+        merged("a\nx\nb", "A\nx\nb", "a\nx\nb\n").as_deref(),
+        Some("A\nx\nb\n")
+    );
 }
 
 #[test]
@@ -37,9 +48,15 @@ fn what_can_be_read_in_two_ways_is_a_conflict() {
     // Whose `x` is gone: the one before or the one behind the new line?
     assert_eq!(merged("x\nx\n", "x\ny\nx\n", "x\n"), None);
     // Both took one of two equal lines away: one gone or both?
-    assert_eq!(merged("k\nx\nx\nz\nq\n", "k\nx\nz\nQ\n", "K\nk\nx\nz\nq\n"), None);
+    assert_eq!(
+        merged("k\nx\nx\nz\nq\n", "k\nx\nz\nQ\n", "K\nk\nx\nz\nq\n"),
+        None
+    );
     // Both put the same line there: once or twice?
-    assert_eq!(merged("a\nb\nc\nd\n", "a\nn\nb\nc\nD\n", "A\na\nn\nb\nc\nd\n"), None);
+    assert_eq!(
+        merged("a\nb\nc\nd\n", "a\nn\nb\nc\nD\n", "A\na\nn\nb\nc\nd\n"),
+        None
+    );
 }
 
 #[test]
@@ -47,9 +64,17 @@ fn a_conflict_shows_all_sides_and_where() {
     let Merge::Conflict(hunks) = merge3(b"a\nb\nc\n", b"a\nB\nc\n", b"a\nX\nY\nc\n") else {
         panic!("overlapping changes");
     };
-    let [hunk] = hunks.as_slice() else { panic!("one place") };
-    assert_eq!((hunk.base.start_line, hunk.base.text.as_slice()), (2, &b"b\n"[..]));
-    assert_eq!((hunk.ours.start_line, hunk.ours.text.as_slice()), (2, &b"B\n"[..]));
+    let [hunk] = hunks.as_slice() else {
+        panic!("one place")
+    };
+    assert_eq!(
+        (hunk.base.start_line, hunk.base.text.as_slice()),
+        (2, &b"b\n"[..])
+    );
+    assert_eq!(
+        (hunk.ours.start_line, hunk.ours.text.as_slice()),
+        (2, &b"B\n"[..])
+    );
     assert_eq!(hunk.theirs.text, b"X\nY\n");
 }
 

@@ -26,10 +26,13 @@ pub fn difference(edit: &Edit) -> Vec<u8> {
         return out;
     };
     let lines = |text: &[u8]| -> Vec<Vec<u8>> {
-        text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+        text.split_inclusive(|byte| *byte == b'\n')
+            .map(<[u8]>::to_vec)
+            .collect()
     };
     let (old, new) = (lines(&old), lines(&new));
-    let refs = |lines: &'_ [Vec<u8>]| -> Vec<u64> { lines.iter().map(|line| number(line)).collect() };
+    let refs =
+        |lines: &'_ [Vec<u8>]| -> Vec<u64> { lines.iter().map(|line| number(line)).collect() };
     let changes = hunks(&refs(&old), &refs(&new), By::Lines);
     for group in groups(&changes) {
         write_group(&mut out, group, &old, &new);

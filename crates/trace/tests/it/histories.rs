@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use tagout_trace::attribution::{Author, Certainty, Credit, Definition, Origin};
+use tagout_trace::attribution::{Author, Certainty, Credit, Origin};
 use tagout_trace::blame::{Authorship, Blame, FileChange, Outside};
 use tagout_trace::history::MemoryStore;
+use tagout_trace::nodes::Definition;
 use tagout_vocab::{CallId, IntentId, Timestamp, WorkspacePath};
 
 use crate::world::{Files, Line, Who, World, text};
@@ -170,7 +171,9 @@ impl History {
                 after: new.as_ref().map(String::as_bytes),
             })
             .collect();
-        self.authorship.settle(&origin, &changes, Outside::Human).unwrap();
+        self.authorship
+            .settle(&origin, &changes, Outside::Human)
+            .unwrap();
     }
 
     fn operate(&mut self, operation: Operation) {
@@ -288,7 +291,12 @@ impl History {
     /// neighbours then and are now. Half of the time an agent made it on the other branch.
     fn rebase(&mut self) {
         let back = 2 + self.world.dice.below(4);
-        let Some(then) = self.past.len().checked_sub(back + 1).map(|at| self.past[at].clone()) else {
+        let Some(then) = self
+            .past
+            .len()
+            .checked_sub(back + 1)
+            .map(|at| self.past[at].clone())
+        else {
             return;
         };
         let file = self.world.some_file();
@@ -298,7 +306,12 @@ impl History {
         // Enough unchanged lines on both sides keep version control from calling it a conflict.
         let near = |lines: &[Line], at: usize| -> Option<Vec<(u64, String)>> {
             let around = lines.get(at.checked_sub(4)?..at + 4)?;
-            Some(around.iter().map(|line| (line.id, line.text.clone())).collect())
+            Some(
+                around
+                    .iter()
+                    .map(|line| (line.id, line.text.clone()))
+                    .collect(),
+            )
         };
         let places: Vec<(usize, usize)> = (0..old.len())
             .filter_map(|at| {
@@ -317,7 +330,10 @@ impl History {
         let lines = self.world.some_lines(count, who);
         let touched: Vec<u64> = lines.iter().map(|line| line.id).collect();
         let mut upstream = then.clone();
-        upstream.get_mut(&file).unwrap().splice(then_at..then_at, lines.clone());
+        upstream
+            .get_mut(&file)
+            .unwrap()
+            .splice(then_at..then_at, lines.clone());
         let mut result = self.world.files.clone();
         result.get_mut(&file).unwrap().splice(now_at..now_at, lines);
         if let Some(git) = &self.git
@@ -364,9 +380,16 @@ impl History {
                 let said = said(&blame, credit.author);
                 if touched.contains(&line.id) {
                     let is_right = said == line.who;
-                    self.score.touched.entry(operation).or_default().count(is_right);
+                    self.score
+                        .touched
+                        .entry(operation)
+                        .or_default()
+                        .count(is_right);
                     if !is_right && std::env::var_os("TAGOUT_SHOW_MISSES").is_some() {
-                        println!("{operation:?} {:?} said {said:?}: {:?} {credit:?}", line.who, line.text);
+                        println!(
+                            "{operation:?} {:?} said {said:?}: {:?} {credit:?}",
+                            line.who, line.text
+                        );
                     }
                 }
                 self.stolen(operation, line, said, credit);
@@ -397,10 +420,12 @@ impl History {
             }
             let definitions = definitions(&lines);
             for (symbol, range) in blame.symbols(&definitions).iter().zip(&definitions) {
-                let truth = &lines[range.lines.start() - 1..*range.lines.end()];
+                let truth = &lines[range.lines.start as usize..range.lines.end as usize];
                 let main = said(&blame, symbol.main.author);
                 let first = said(&blame, symbol.introduced.author);
-                self.score.symbols.count(main == main_of(truth) && first == truth[0].who);
+                self.score
+                    .symbols
+                    .count(main == main_of(truth) && first == truth[0].who);
             }
             if let Some(git) = &self.git {
                 for (flags, rate) in [
@@ -437,10 +462,15 @@ fn definitions(lines: &[Line]) -> Vec<Definition> {
     for (at, line) in lines.iter().enumerate() {
         if let Some(rest) = line.text.strip_prefix("fn ") {
             let end = lines[at..].iter().position(|line| line.text == "}");
+            let end = at + 1 + end.unwrap_or(0);
+            let name = rest.split('(').next().unwrap().to_owned();
             found.push(Definition {
-                symbol: rest.split('(').next().unwrap().to_owned(),
-                kind: "function_item".to_owned(),
-                lines: at + 1..=at + 1 + end.unwrap_or(0),
+                kind: "function",
+                symbol: name.clone(),
+                name,
+                lines: u32::try_from(at).unwrap()..u32::try_from(end).unwrap(),
+                bytes: 0..0,
+                depth: 0,
             });
         }
     }
@@ -452,7 +482,11 @@ fn definitions(lines: &[Line]) -> Vec<Definition> {
 fn main_of(lines: &[Line]) -> Who {
     let mut counts: BTreeMap<Who, usize> = BTreeMap::new();
     for (at, line) in lines.iter().enumerate() {
-        let letters = line.text.chars().filter(|c| c.is_alphanumeric() || *c == '_').count();
+        let letters = line
+            .text
+            .chars()
+            .filter(|c| c.is_alphanumeric() || *c == '_')
+            .count();
         if at == 0 || letters >= 4 {
             *counts.entry(line.who).or_default() += 1;
         }
@@ -493,14 +527,25 @@ impl Repository {
         self.0.path()
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the test compares with another program")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test compares with another program"
+    )]
     fn try_run(&self, arguments: &[&str]) -> Option<String> {
-        let output = Command::new("git").current_dir(self.at()).args(arguments).output().unwrap();
-        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+        let output = Command::new("git")
+            .current_dir(self.at())
+            .args(arguments)
+            .output()
+            .unwrap();
+        output
+            .status
+            .success()
+            .then(|| String::from_utf8(output.stdout).unwrap())
     }
 
     fn run(&self, arguments: &[&str]) -> String {
-        self.try_run(arguments).unwrap_or_else(|| panic!("git {arguments:?}"))
+        self.try_run(arguments)
+            .unwrap_or_else(|| panic!("git {arguments:?}"))
     }
 
     fn write(&self, files: &Files) {
@@ -519,14 +564,33 @@ impl Repository {
     fn commit(&self, who: Who) {
         let name = author_name(who);
         let author = format!("{name} <{name}@example.org>");
-        self.run(&["commit", "-q", "--allow-empty", "--author", &author, "-m", "step"]);
+        self.run(&[
+            "commit",
+            "-q",
+            "--allow-empty",
+            "--author",
+            &author,
+            "-m",
+            "step",
+        ]);
     }
 
     fn squash(&self) {
-        if self.try_run(&["rev-parse", "-q", "--verify", "HEAD~4"]).is_some() {
+        if self
+            .try_run(&["rev-parse", "-q", "--verify", "HEAD~4"])
+            .is_some()
+        {
             let author = self.run(&["log", "-1", "--format=%an <%ae>"]);
             self.run(&["reset", "-q", "--soft", "HEAD~2"]);
-            self.run(&["commit", "-q", "--allow-empty", "--author", author.trim(), "-m", "squashed"]);
+            self.run(&[
+                "commit",
+                "-q",
+                "--allow-empty",
+                "--author",
+                author.trim(),
+                "-m",
+                "squashed",
+            ]);
         }
     }
 
@@ -539,7 +603,10 @@ impl Repository {
             git.write(files);
             git.try_run(&["diff", "--cached", "--quiet"]).is_none()
         };
-        if self.try_run(&["checkout", "-q", "--detach", &base]).is_none() {
+        if self
+            .try_run(&["checkout", "-q", "--detach", &base])
+            .is_none()
+        {
             return false;
         }
         let added: Vec<&Line> = upstream
@@ -570,7 +637,9 @@ impl Repository {
         arguments.extend(flags);
         arguments.push(name);
         let found = self.run(&arguments);
-        let authors = found.lines().filter_map(|line| line.strip_prefix("author "));
+        let authors = found
+            .lines()
+            .filter_map(|line| line.strip_prefix("author "));
         authors.map(str::to_owned).collect()
     }
 }
@@ -612,11 +681,27 @@ fn print(title: &str, score: &Score) {
     println!("{title}");
     for (operation, share) in MIX {
         let rate = score.touched.get(operation).copied().unwrap_or_default();
-        println!("  {share:>3} % {operation:?}: {:.2} % of {} lines", rate.percent(), rate.all);
+        println!(
+            "  {share:>3} % {operation:?}: {:.2} % of {} lines",
+            rate.percent(),
+            rate.all
+        );
     }
-    println!("  all lines: {:.3} % of {}", score.lines.percent(), score.lines.all);
-    println!("  symbols: {:.3} % of {}", score.symbols.percent(), score.symbols.all);
-    println!("  certain lines: {:.3} % of {}", score.certain.percent(), score.certain.all);
+    println!(
+        "  all lines: {:.3} % of {}",
+        score.lines.percent(),
+        score.lines.all
+    );
+    println!(
+        "  symbols: {:.3} % of {}",
+        score.symbols.percent(),
+        score.symbols.all
+    );
+    println!(
+        "  certain lines: {:.3} % of {}",
+        score.certain.percent(),
+        score.certain.all
+    );
     println!("  repeated lines: {:.1} %", score.repeated.percent());
 }
 
@@ -624,7 +709,10 @@ fn judge(score: &Score) {
     assert!(score.repeated.percent() >= 20.0, "too few repeated lines");
     assert!(score.lines.percent() >= 99.0, "lines");
     assert!(score.symbols.percent() >= 99.0, "symbols");
-    assert_eq!(score.stolen, 0, "a person's line given to an agent for certain");
+    assert_eq!(
+        score.stolen, 0,
+        "a person's line given to an agent for certain"
+    );
 }
 
 /// B3 Two hundred histories of a hundred operations in the mix above, from fixed seeds: at least 99
@@ -662,8 +750,15 @@ fn soak_authors_survive_two_thousand_histories() {
 fn authors_survive_real_commits() {
     let score = sum((1_000..1_004).map(|seed| play(seed, Some(Repository::new()))));
     print("4 histories as commits", &score);
-    println!("  git blame: {:.2} % of {}", score.git.percent(), score.git.all);
-    println!("  git blame -w -M -C -C: {:.2} %", score.git_followed.percent());
+    println!(
+        "  git blame: {:.2} % of {}",
+        score.git.percent(),
+        score.git.all
+    );
+    println!(
+        "  git blame -w -M -C -C: {:.2} %",
+        score.git_followed.percent()
+    );
     judge(&score);
     assert!(score.git.percent() < score.lines.percent());
     assert!(score.git_followed.percent() < score.lines.percent());

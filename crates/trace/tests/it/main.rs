@@ -1,4 +1,6 @@
 //! What the crate promises, seen from outside.
 
 mod histories;
+mod merging;
+mod undo;
 mod world;

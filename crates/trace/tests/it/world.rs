@@ -53,15 +53,50 @@ impl Dice {
 
 /// Lines that are everywhere.
 const COMMON: &[&str] = &[
-    "}", "    }", "", "        }", "    });", "        return Ok(());", "    Ok(())", "        continue;",
-    "    let mut result = Vec::new();", "        count += 1;", "    #[test]", "    } else {",
-    "    return None;", "        break;", "    // Nothing to do.", "    if value.is_none() {",
+    "}",
+    "    }",
+    "",
+    "        }",
+    "    });",
+    "        return Ok(());",
+    "    Ok(())",
+    "        continue;",
+    "    let mut result = Vec::new();",
+    "        count += 1;",
+    "    #[test]",
+    "    } else {",
+    "    return None;",
+    "        break;",
+    "    // Nothing to do.",
+    "    if value.is_none() {",
 ];
 
 const WORDS: &[&str] = &[
-    "alpha", "buffer", "cache", "delta", "engine", "frame", "graph", "handle", "index", "journal",
-    "kernel", "lease", "matrix", "node", "offset", "packet", "queue", "range", "slot", "token",
-    "update", "vector", "window", "yield_point", "zone",
+    "alpha",
+    "buffer",
+    "cache",
+    "delta",
+    "engine",
+    "frame",
+    "graph",
+    "handle",
+    "index",
+    "journal",
+    "kernel",
+    "lease",
+    "matrix",
+    "node",
+    "offset",
+    "packet",
+    "queue",
+    "range",
+    "slot",
+    "token",
+    "update",
+    "vector",
+    "window",
+    "yield_point",
+    "zone",
 ];
 
 #[derive(Clone, Debug)]
@@ -92,7 +127,11 @@ impl World {
 
     pub(crate) fn line(&mut self, text: String, who: Who) -> Line {
         self.ids += 1;
-        Line { id: self.ids, text, who }
+        Line {
+            id: self.ids,
+            text,
+            who,
+        }
     }
 
     fn name(&mut self) -> String {
@@ -142,10 +181,20 @@ impl World {
 
     /// Puts lines in the place of others. A line that is replaced by itself at either end was not
     /// changed.
-    pub(crate) fn splice(&mut self, file: &str, from: usize, len: usize, with: Vec<Line>) -> Vec<u64> {
+    pub(crate) fn splice(
+        &mut self,
+        file: &str,
+        from: usize,
+        len: usize,
+        with: Vec<Line>,
+    ) -> Vec<u64> {
         let lines = self.files.get_mut(file).unwrap();
         let old: Vec<Line> = lines[from..from + len].to_vec();
-        let head = old.iter().zip(&with).take_while(|(a, b)| a.text == b.text).count();
+        let head = old
+            .iter()
+            .zip(&with)
+            .take_while(|(a, b)| a.text == b.text)
+            .count();
         let rest = old.len().min(with.len()) - head;
         let tail = old
             .iter()
@@ -214,7 +263,8 @@ impl World {
         let (at, len) = self.stretch(file, 12)?;
         let lines = self.files.get_mut(file).unwrap();
         let block = &lines[at..at + len];
-        let is_telling = |line: &&Line| line.text.trim().len() > 12 && !COMMON.contains(&line.text.as_str());
+        let is_telling =
+            |line: &&Line| line.text.trim().len() > 12 && !COMMON.contains(&line.text.as_str());
         if block.iter().filter(is_telling).count() < 3 || lines.len() < len + 10 {
             return None;
         }
@@ -234,7 +284,12 @@ impl World {
             .files
             .values()
             .flatten()
-            .filter_map(|line| line.text.strip_prefix("fn ")?.split_once('(').map(|(n, _)| n.to_owned()))
+            .filter_map(|line| {
+                line.text
+                    .strip_prefix("fn ")?
+                    .split_once('(')
+                    .map(|(n, _)| n.to_owned())
+            })
             .collect();
         if defined.is_empty() {
             return (Vec::new(), Vec::new());
@@ -290,7 +345,9 @@ impl World {
             _ => {
                 for line in block {
                     let last = with.last_mut().filter(|last| {
-                        last.text.ends_with('(') && last.who == line.who && !last.text.contains("//")
+                        last.text.ends_with('(')
+                            && last.who == line.who
+                            && !last.text.contains("//")
                     });
                     match last {
                         Some(last) => last.text.push_str(line.text.trim()),
@@ -334,7 +391,8 @@ fn replace_word(text: &str, old: &str, new: &str) -> String {
     while let Some(at) = rest.find(old) {
         let end = at + old.len();
         let before = rest[..at].chars().next_back().or(out.chars().next_back());
-        let is_whole = !before.is_some_and(is_word) && !rest[end..].chars().next().is_some_and(is_word);
+        let is_whole =
+            !before.is_some_and(is_word) && !rest[end..].chars().next().is_some_and(is_word);
         out.push_str(&rest[..at]);
         out.push_str(if is_whole { new } else { old });
         rest = &rest[end..];
