@@ -448,8 +448,6 @@ pub const TRACE_DIFF_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Lines of a text that is compared line by line.
 pub const TRACE_DIFF_LINES_MAX: usize = 1_000_000;
 
-
-
 /// A text beyond this is not merged line by line: either one side is unchanged, or it is a conflict.
 pub const MERGE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
@@ -521,36 +519,6 @@ pub const TRACE_RECORD_RANGES_MAX: usize = 20_000;
 
 /// Syntax nodes that one record names; the ranges beyond it have none.
 pub const TRACE_RECORD_NODES_MAX: usize = 5_000;
-
-/// A text beyond this is not merged line by line: either one side is unchanged, or it is a conflict.
-pub const MERGE_BYTES_MAX: usize = 32 * 1024 * 1024;
-
-/// Lines of a text whose authorship is kept line by line; a larger one is kept as a whole.
-pub const ATTRIBUTION_LINES_MAX: usize = 200_000;
-
-/// Bytes of a text whose authorship is kept line by line.
-pub const ATTRIBUTION_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// Versions of a file in one run of differences; the next one starts from a whole copy.
-pub const ATTRIBUTION_CHUNK_STATES_MAX: usize = 16;
-
-/// Latest versions of a file that a content nobody recorded is compared with.
-pub const ATTRIBUTION_NEAREST_STATES_MAX: usize = 12;
-
-/// Places of a line in the index beyond which it says nothing about where it came from.
-pub const ATTRIBUTION_PLACES_MAX: usize = 8;
-
-/// Other versions that are looked at to find where the new lines of one file came from.
-pub const ATTRIBUTION_SOURCES_MAX: usize = 12;
-
-/// Token pairs that comparing two changed places may take; beyond it they count as rewritten.
-pub const ATTRIBUTION_TOKENS_MAX: usize = 400_000;
-
-/// References in one piece of a posting list.
-pub const POSTINGS_PIECE_COUNT_MAX: usize = 256;
-
-/// Lessons that one instruction file holds: the latest ones.
-pub const LESSONS_MAX: usize = 50;
 
 /// Bytes of what a failed command said that go into a lesson.
 pub const LESSON_SUMMARY_BYTES_MAX: usize = 500;
