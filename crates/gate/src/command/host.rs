@@ -36,13 +36,12 @@ impl Yard {
         if let Some(host) = self.host.get() {
             return Ok(host);
         }
-        let host = match kept(state) {
-            Some(host) => host,
-            None => {
-                let host = probe(state)?;
-                drop(Store::write(&file(state), &host));
-                host
-            }
+        let host = if let Some(host) = kept(state) {
+            host
+        } else {
+            let host = probe(state)?;
+            drop(Store::write(&file(state), &host));
+            host
         };
         Ok(self.host.get_or_init(|| host))
     }
