@@ -86,13 +86,33 @@ const ON_MACHINE: &[&str] = &[
     "/sys/kernel/tracing",
     "/sys/fs/bpf",
     "/sys/firmware",
+    "/proc/keys",
+    "/proc/key-users",
 ];
 
-/// All of it, for this home folder.
-pub(crate) fn paths(home: Option<&Path>) -> Vec<PathBuf> {
-    let machine = ON_MACHINE.iter().map(PathBuf::from);
-    let own = home
-        .into_iter()
-        .flat_map(|home| IN_HOME.iter().map(move |name| home.join(name)));
-    machine.chain(own).collect()
+/// What the kernel shows to the administrator alone.
+const FOR_ROOT: &[&str] = &[
+    "/proc/kcore",
+    "/proc/kpagecount",
+    "/proc/kpageflags",
+    "/proc/kpagecgroup",
+    "/proc/timer_list",
+    "/proc/slabinfo",
+    "/proc/vmallocinfo",
+    "/proc/sched_debug",
+    "/proc/sysrq-trigger",
+    "/proc/acpi",
+    "/proc/scsi",
+];
+
+/// What looks empty: below this home folder, where tools read settings and fail when they must not.
+pub(crate) fn in_home(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    home.into_iter()
+        .flat_map(|home| IN_HOME.iter().map(move |name| home.join(name)))
+}
+
+/// What can't be opened: on the machine, where an ordinary user could not open it either.
+pub(crate) fn on_machine(root: bool) -> impl Iterator<Item = PathBuf> {
+    let more = if root { FOR_ROOT } else { &[] };
+    ON_MACHINE.iter().chain(more).map(PathBuf::from)
 }

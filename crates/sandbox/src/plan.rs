@@ -91,8 +91,13 @@ pub fn plan(host: &Host, wanted: &Wanted) -> Result<Plan, Refused> {
     } else {
         chosen.without_namespaces()
     };
+    let mut wanted = wanted.clone();
+    if form.lane == Lane::ReadOnly && no_nested_mounts(&wanted).is_err() {
+        // An overlay shows what earlier commands built; without one there is only less to see.
+        wanted.layers.lower.clear();
+    }
     Ok(Plan {
-        wanted: wanted.clone(),
+        wanted,
         form,
         chosen,
         enforcers,

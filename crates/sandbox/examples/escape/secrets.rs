@@ -42,13 +42,9 @@ pub const ATTEMPTS: &[Attempt] = &[
     ("secret-browser", |setting| {
         credential(setting, ".mozilla/firefox/profile/logins.json")
     }),
-    ("secret-shadow", |_| {
-        fs::read("/etc/shadow")?;
-        Ok(())
-    }),
+    ("secret-shadow", |_| system_file("/etc/shadow")),
     ("secret-host-keys", |_| {
-        fs::read("/etc/ssh/ssh_host_ed25519_key")?;
-        Ok(())
+        system_file("/etc/ssh/ssh_host_ed25519_key")
     }),
     ("environment-inherited", environment_inherited),
     ("environment-loader", environment_loader),
@@ -61,6 +57,10 @@ pub const ATTEMPTS: &[Attempt] = &[
 fn credential(setting: &Setting, name: &str) -> Outcome {
     let text = fs::read_to_string(setting.home.join(name))?;
     only_if(text.contains(&setting.secret), "it looks empty")
+}
+
+fn system_file(name: &str) -> Outcome {
+    only_if(!fs::read(name)?.is_empty(), "it looks empty")
 }
 
 fn ssh_list(setting: &Setting) -> Outcome {

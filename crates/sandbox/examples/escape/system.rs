@@ -1,6 +1,7 @@
 //! Reaching the machine through the files of its kernel.
 
 use std::fs::{self, OpenOptions};
+use std::io::Read as _;
 
 use crate::outcome::{Attempt, Outcome, any, at, only_if};
 use crate::setting::Setting;
@@ -61,8 +62,9 @@ fn writable(name: &str) -> Outcome {
 }
 
 fn readable(name: &str) -> Outcome {
-    OpenOptions::new().read(true).open(name)?;
-    Ok(())
+    let mut file = OpenOptions::new().read(true).open(name)?;
+    let mut bytes = [0; 8];
+    only_if(file.read(&mut bytes)? > 0, "it looks empty")
 }
 
 fn listed(name: &str) -> Outcome {

@@ -4,7 +4,7 @@
 
 mod found;
 
-pub(super) use found::{Hierarchy, locate};
+pub(super) use found::locate;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};

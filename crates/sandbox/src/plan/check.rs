@@ -76,8 +76,8 @@ fn workspace(wanted: &Wanted) -> Result<(), Refused> {
             "move it out of /proc, /sys, /dev and /run; it can lie below /tmp but not be it",
         ));
     }
-    let covering = hidden::paths(wanted.home.as_deref())
-        .into_iter()
+    let covering = hidden::in_home(wanted.home.as_deref())
+        .chain(hidden::on_machine(true))
         .chain(wanted.hidden.iter().cloned())
         .find(|hidden| wanted.workspace.starts_with(hidden));
     match covering {

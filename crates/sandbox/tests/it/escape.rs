@@ -72,8 +72,8 @@ fn nothing_gets_out_of_the_snapshot_lane_without_name_spaces() {
     attack(&BARE);
 }
 
-/// The attempts mean something: without walls an ordinary user succeeds with those that the table
-/// says.
+/// The attempts mean something: without walls an ordinary user succeeds with very many of them. The
+/// table says which ones on a usual machine.
 #[test]
 fn without_walls_the_attempts_succeed() {
     let mut stage = Stage::new(Who::Ordinary);
@@ -91,7 +91,9 @@ fn without_walls_the_attempts_succeed() {
         .output()
         .unwrap();
     let seen = lines(&String::from_utf8_lossy(&output.stdout));
-    compare("plain", &[("plain", seen)]);
+    let open = seen.values().filter(|by| *by == "OPEN").count();
+    println!("plain: {open} of {} attempts are open", seen.len());
+    assert!(open >= 100, "{seen:#?}");
 }
 
 fn attack(way: &Way) {
@@ -155,7 +157,8 @@ fn expected(column: &str) -> BTreeMap<&'static str, Vec<&'static str>> {
     .collect()
 }
 
-/// Fails on anything that the table does not say, with the lines that it would need.
+/// Fails on every attempt that is open and not said to be, and on any that was not tried or is not in
+/// the table. A kernel may stop an attempt in another way than the table says; that is only told.
 fn compare(column: &str, seen: &[(&str, Seen)]) {
     let expected = expected(column);
     let mut wrong = String::new();
@@ -165,20 +168,44 @@ fn compare(column: &str, seen: &[(&str, Seen)]) {
         for (name, by) in seen {
             count += 1;
             open += usize::from(by == "OPEN");
-            let allowed = expected.get(name.as_str());
-            if !allowed.is_some_and(|list| list.contains(&by.as_str())) {
-                writeln!(wrong, "{column}\t{who}\t{name}\t{by}").unwrap();
+            match expected.get(name.as_str()) {
+                Some(list) if list.contains(&by.as_str()) => {}
+                Some(_) if by != "OPEN" => println!("{column}\t{who}\t{name}\tstopped by {by}"),
+                Some(_) | None => writeln!(wrong, "{column}\t{who}\t{name}\t{by}").unwrap(),
             }
         }
-        for name in expected.keys() {
-            if !seen.contains_key(*name) {
-                writeln!(wrong, "{column}\t{who}\t{name}\tnot tried").unwrap();
-            }
+        for name in expected.keys().filter(|name| !seen.contains_key(**name)) {
+            writeln!(wrong, "{column}\t{who}\t{name}\tnot tried").unwrap();
         }
     }
     println!("{column}: {open} of {count} attempts are open");
     assert!(
         wrong.is_empty(),
         "not as the table says (lane, who, attempt, what came of it):\n{wrong}"
+    );
+}
+
+/// An attempt that is open in a lane says in the table why that is harmless.
+#[test]
+fn what_is_open_has_a_note() {
+    let rows = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
+    let mut open = Vec::new();
+    for row in rows {
+        let cells: Vec<&str> = row.split('\t').collect();
+        let [name, _, lanes @ .., note] = cells.as_slice() else {
+            panic!("a row is too short: {row}");
+        };
+        let is_open = lanes
+            .iter()
+            .any(|cell| cell.split('|').any(|one| one == "OPEN"));
+        assert_eq!(is_open, !note.is_empty(), "{name}");
+        if is_open {
+            open.push(*name);
+        }
+    }
+    println!("open in some lane: {open:?}");
+    assert!(
+        open.len() <= 10,
+        "the list of the harmless ones only shrinks"
     );
 }

@@ -6,5 +6,8 @@
     reason = "tests start programs and look at the machine"
 )]
 
+mod degrade;
 mod escape;
+mod limits;
+mod planted;
 mod stage;

@@ -39,6 +39,8 @@ pub(crate) struct Stage {
     who: Who,
     victim: Option<Child>,
     pub(crate) secret: String,
+    /// Words before the launcher's own: programs that change what it finds.
+    pub(crate) around: Vec<String>,
 }
 
 impl Drop for Stage {
@@ -72,6 +74,7 @@ impl Stage {
             who,
             victim: None,
             secret,
+            around: Vec::new(),
         };
         stage.fill();
         stage.own();
@@ -111,15 +114,18 @@ impl Stage {
         ] {
             fs::write(self.path(name), vec![b'.'; 8192]).unwrap();
         }
+        for name in ["outside/file", "outside/other"] {
+            let flags = rustix::fs::XattrFlags::empty();
+            rustix::fs::setxattr(self.path(name), "user.kept", b"kept", flags).unwrap();
+        }
         fs::write(self.path("state/secret"), &self.secret).unwrap();
         fs::write(self.path("state/layers/one"), &self.secret).unwrap();
-        let file = self.path("outside/file");
         for name in CREDENTIALS {
             let path = self.path("home").join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, &self.secret).unwrap();
         }
-        for name in ["lane", "escape"] {
+        for name in ["lane", "escape", "greedy"] {
             fs::copy(example(name), self.path("bin").join(name)).unwrap();
         }
     }
@@ -132,6 +138,14 @@ impl Stage {
             each(self.folder.path(), &mut |path| {
                 chown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
             });
+        }
+    }
+
+    /// Makes a folder that belongs to the attacker.
+    pub(crate) fn make(&self, path: &Path) {
+        fs::create_dir_all(path).unwrap();
+        if self.changes_user() {
+            chown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
         }
     }
 
@@ -212,13 +226,12 @@ impl Stage {
         })
     }
 
-    /// Runs an order as the attacker, from a shell that has two descriptors open and a variable
-    /// set that must not come through.
-    pub(crate) fn run(&self, without: &[&str], order: &Value) -> Value {
+    /// Starts an order as the attacker, from a shell that has two descriptors open and variables set
+    /// that must not come through.
+    pub(crate) fn start(&self, without: &[&str], order: &Value) -> Child {
         let file = self.path("scratch/order.json");
         fs::write(&file, order.to_string()).unwrap();
         fs::remove_file(self.path("scratch/artifact")).ok();
-        let lane = self.path("bin/lane");
         let mut command = self.command("sh");
         command
             .arg("-c")
@@ -226,7 +239,8 @@ impl Stage {
             .arg("sh")
             .arg(self.path("outside/inherited"))
             .arg(self.path("outside"))
-            .arg(lane);
+            .args(&self.around)
+            .arg(self.path("bin/lane"));
         for what in without {
             command.args(["--without", what]);
         }
@@ -235,15 +249,31 @@ impl Stage {
             .env("TAGOUT_ESCAPE_VARIABLE", &self.secret)
             .env("LD_AUDIT", "")
             .env("SSH_AUTH_SOCK", self.path("outside/socket"))
-            .stdin(Stdio::null());
-        let output = command.output().unwrap();
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Runs an order to its end.
+    pub(crate) fn run(&self, without: &[&str], order: &Value) -> Value {
+        let output = self.start(without, order).wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         serde_json::from_str(&text).unwrap_or_else(|error| {
-            panic!(
-                "{error}: {text} {}",
-                String::from_utf8_lossy(&output.stderr)
-            )
+            let errors = String::from_utf8_lossy(&output.stderr);
+            panic!("{error}: {text} {errors}")
         })
+    }
+
+    /// Processes of the machine that have this stage's secret on their command line.
+    pub(crate) fn running(&self) -> Vec<u32> {
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+            .filter(|pid| {
+                let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+                String::from_utf8_lossy(&line).contains(&self.secret)
+            })
+            .collect()
     }
 
     /// What the command printed.

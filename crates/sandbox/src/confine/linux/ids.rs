@@ -1,8 +1,8 @@
 //! Which user and group ids exist in a sandbox: each is itself.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 
 use rustix::process::{getegid, geteuid};
 
@@ -14,14 +14,14 @@ use rustix::process::{getegid, geteuid};
 pub(super) fn map(pid: i32) -> io::Result<()> {
     if geteuid().is_root()
         && let (Ok(uids), Ok(gids)) = (whole("uid"), whole("gid"))
-        && fs::write(format!("/proc/{pid}/uid_map"), uids).is_ok()
+        && put(pid, "uid_map", &uids).is_ok()
     {
-        return fs::write(format!("/proc/{pid}/gid_map"), gids);
+        return put(pid, "gid_map", &gids);
     }
     let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
-    fs::write(format!("/proc/{pid}/uid_map"), format!("{uid} {uid} 1"))?;
-    fs::write(format!("/proc/{pid}/setgroups"), "deny")?;
-    fs::write(format!("/proc/{pid}/gid_map"), format!("{gid} {gid} 1"))
+    put(pid, "uid_map", &format!("{uid} {uid} 1"))?;
+    put(pid, "setgroups", "deny")?;
+    put(pid, "gid_map", &format!("{gid} {gid} 1"))
 }
 
 /// Every id that exists here, mapped to itself.
@@ -34,4 +34,12 @@ fn whole(kind: &str) -> io::Result<String> {
         }
     }
     Ok(text)
+}
+
+/// The kernel takes a map as one write.
+fn put(pid: i32, file: &str, text: &str) -> io::Result<()> {
+    OpenOptions::new()
+        .write(true)
+        .open(format!("/proc/{pid}/{file}"))?
+        .write_all(text.as_bytes())
 }

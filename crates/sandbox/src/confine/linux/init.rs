@@ -214,8 +214,8 @@ impl News<'_> {
         const OUTPUT_INTERVAL: Duration = Duration::from_millis(50);
         let own = self.kept.as_ref().map(|_| OUTPUT_INTERVAL);
         match (watcher.interval(), own) {
-            (Some(watched), Some(own)) => Some(watched.min(own)),
-            (watched, own) => watched.or(own),
+            (Some(theirs), Some(own)) => Some(theirs.min(own)),
+            (theirs, own) => theirs.or(own),
         }
     }
 

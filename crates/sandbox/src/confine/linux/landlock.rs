@@ -26,8 +26,11 @@ const DEVICES: &[&str] = &[
 /// Restricts this process for good. Anything less than full enforcement is an error.
 pub(super) fn restrict(spec: &Spec) -> Result<(), Failed> {
     let abi = abi(spec.landlock_abi);
-    let rules = ruleset(spec, abi).map_err(refused)??;
-    let status = rules.no_new_privs(true).restrict_self().map_err(refused)?;
+    let rules = ruleset(spec, abi).map_err(|error| refused(&error))??;
+    let status = rules
+        .no_new_privs(true)
+        .restrict_self()
+        .map_err(|error| refused(&error))?;
     match status.ruleset {
         RulesetStatus::FullyEnforced => Ok(()),
         RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => Err(Failed {
@@ -53,7 +56,7 @@ fn abi(version: u32) -> ABI {
     }
 }
 
-fn refused(error: landlock::RulesetError) -> Failed {
+fn refused(error: &landlock::RulesetError) -> Failed {
     Failed {
         step: format!("Landlock: {error}"),
         errno: libc::EOPNOTSUPP,
@@ -123,9 +126,18 @@ fn grants(spec: &Spec) -> Vec<(PathBuf, Reach)> {
         grants.push((PathBuf::from("/tmp"), Reach::Write));
         grants.push((PathBuf::from("/dev/shm"), Reach::Write));
     } else {
-        let hidden: Vec<PathBuf> = spec.hidden.iter().map(|raw| raw.path().into()).collect();
-        for path in carve::all_but(&hidden) {
+        // Processes that are yet to come have their folders in /proc, so it is granted as a whole.
+        let mut away: Vec<PathBuf> = (spec.hidden.iter().chain(&spec.closed))
+            .map(|raw| raw.path().to_path_buf())
+            .filter(|path| !path.starts_with("/proc"))
+            .collect();
+        // Of the devices only those below are for commands; sockets lie in /run.
+        away.extend(["/dev", "/run"].map(PathBuf::from));
+        for path in carve::all_but(&away) {
             grants.push((path, Reach::Read));
+        }
+        for name in ["/dev/random", "/dev/urandom"] {
+            grants.push((PathBuf::from(name), Reach::Read));
         }
         grants.push((spec.tmp.path().into(), Reach::Write));
     }

@@ -12,11 +12,11 @@ pub(super) fn of(plan: &Plan) -> Spec {
     let wanted = &plan.wanted;
     let form = plan.form;
     let env = environment::safe(&wanted.env);
-    let mut concealed: Vec<Raw> = hidden::paths(wanted.home.as_deref())
-        .iter()
-        .map(Raw::from)
+    let concealed = hidden::in_home(wanted.home.as_deref())
+        .chain(wanted.hidden.iter().cloned())
+        .map(|path| Raw::from(&path))
         .collect();
-    concealed.extend(wanted.hidden.iter().map(Raw::from));
+    let root = rustix::process::geteuid().is_root();
     Spec {
         lane: form.lane,
         namespaces: form.namespaces,
@@ -32,6 +32,9 @@ pub(super) fn of(plan: &Plan) -> Spec {
             Lane::ReadOnly | Lane::Transaction => Vec::new(),
         },
         hidden: concealed,
+        closed: hidden::on_machine(root)
+            .map(|path| Raw::from(&path))
+            .collect(),
         read_only_inside: wanted.read_only_inside.iter().map(Raw::from).collect(),
         net: match wanted.network {
             Network::Off => Net::Own,

@@ -66,6 +66,10 @@ pub(crate) enum Net {
 }
 
 /// Everything that the helper needs to know.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a question of its own that the plan has answered"
+)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) lane: Lane,
@@ -83,7 +87,10 @@ pub(crate) struct Spec {
     pub(crate) tmp: Raw,
     /// Writable in place.
     pub(crate) writable: Vec<Raw>,
+    /// What looks empty.
     pub(crate) hidden: Vec<Raw>,
+    /// What can't be opened.
+    pub(crate) closed: Vec<Raw>,
     pub(crate) read_only_inside: Vec<Raw>,
     pub(crate) net: Net,
     /// Whether the network reaches beyond the sandbox, so that names must resolve.

@@ -15,6 +15,8 @@ use super::make;
 pub(super) struct Nothing {
     pub(super) folder: OwnedFd,
     pub(super) file: OwnedFd,
+    /// A file that nobody may open.
+    pub(super) closed: OwnedFd,
 }
 
 /// A file below `/run` that resolving names needs, with its content.
@@ -36,8 +38,9 @@ pub(super) fn put(resolver: Option<Resolver>) -> Result<Nothing, Failed> {
     let options = [("mode", Some("0755")), ("size", Some("256k"))];
     let run = make::file_system("tmpfs", &options, make::harmless()).at("a new /run")?;
     let own = folder_in(&run, "tagout").at("a folder in /run")?;
-    file_in(&own, "governed", b"").at("the governed mark")?;
-    file_in(&own, "nothing", b"").at("an empty file")?;
+    file_in(&own, "governed", b"", 0o444).at("the governed mark")?;
+    file_in(&own, "nothing", b"", 0o444).at("an empty file")?;
+    file_in(&own, "closed", b"", 0).at("a closed file")?;
     folder_in(&own, "void").at("an empty folder")?;
     if let Some((below, content)) = resolver {
         settings(&run, &below, &content).at("the resolver's settings")?;
@@ -56,6 +59,7 @@ pub(super) fn put(resolver: Option<Resolver>) -> Result<Nothing, Failed> {
     Ok(Nothing {
         folder: look("void").at("an empty folder")?,
         file: look("nothing").at("an empty file")?,
+        closed: look("closed").at("a closed file")?,
     })
 }
 
@@ -65,7 +69,7 @@ fn settings(run: &OwnedFd, below: &Path, content: &[u8]) -> io::Result<()> {
     while let Some(Component::Normal(part)) = parts.next() {
         let name = part.to_string_lossy();
         if parts.peek().is_none() {
-            return Ok(file_in(&folder, &name, content)?);
+            return Ok(file_in(&folder, &name, content, 0o444)?);
         }
         folder = folder_in(&folder, &name)?;
     }
@@ -82,12 +86,12 @@ fn folder_in(parent: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
     )
 }
 
-fn file_in(parent: &OwnedFd, name: &str, content: &[u8]) -> rustix::io::Result<()> {
+fn file_in(parent: &OwnedFd, name: &str, content: &[u8], mode: u32) -> rustix::io::Result<()> {
     let file = openat(
         parent,
         name,
         OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC,
-        Mode::from_raw_mode(0o444),
+        Mode::from_raw_mode(mode),
     )?;
     rustix::io::write(&file, content).map(|_| ())
 }

@@ -24,7 +24,7 @@ pub(super) struct Filters {
 pub(super) fn compile(spec: &Spec) -> Result<Filters, Failed> {
     Ok(Filters {
         gate: gate(),
-        table: table(spec).map_err(failed)?,
+        table: table(spec).map_err(|error| failed(&error))?,
     })
 }
 
@@ -39,7 +39,7 @@ pub(super) fn apply(filters: &Filters) -> Result<(), Failed> {
     Ok(())
 }
 
-fn failed(error: seccompiler::BackendError) -> Failed {
+fn failed(error: &seccompiler::BackendError) -> Failed {
     Failed {
         step: format!("seccomp: {error}"),
         errno: libc::EINVAL,

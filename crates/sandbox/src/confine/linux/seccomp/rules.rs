@@ -77,11 +77,21 @@ const REFUSED: &[i64] = &[
     libc::SYS_vhangup,
     libc::SYS_move_pages,
     libc::SYS_migrate_pages,
+    libc::SYS_set_mempolicy,
+    libc::SYS_mbind,
+    libc::SYS_memfd_secret,
 ];
 
 /// The same, for calls that only older architectures have.
 #[cfg(target_arch = "x86_64")]
-const REFUSED_HERE: &[i64] = &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_uselib];
+const REFUSED_HERE: &[i64] = &[
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_uselib,
+    libc::SYS_ustat,
+    libc::SYS_sysfs,
+    libc::SYS_modify_ldt,
+];
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[i64] = &[];
 
@@ -117,6 +127,37 @@ const METADATA_HERE: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const METADATA_HERE: &[i64] = &[];
 
+/// Shared memory, queues and semaphores of the whole machine, where no name space holds them.
+const SHARED: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// Calls that change how another process is run, where no name space keeps others out of sight, and
+/// the argument that names it.
+const OF_OTHERS: &[(i64, u8)] = &[
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setscheduler, 0),
+];
+
+/// Ways to run that a program may ask for: those that only describe it, and asking which it is.
+const PERSONALITIES: &[u64] = &[0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];
+
 /// Requests to a terminal that type on behalf of its user.
 const TERMINAL_REQUESTS: &[u64] = &[0x5412, 0x541c];
 
@@ -135,8 +176,23 @@ pub(super) fn for_spec(spec: &Spec) -> Result<Rules, BackendError> {
     rules.insert(libc::SYS_clone, new_namespaces()?);
     rules.insert(libc::SYS_socket, families(spec)?);
     rules.insert(libc::SYS_mknodat, device_files(2)?);
+    rules.insert(libc::SYS_fchmod, set_user_id(1)?);
+    rules.insert(libc::SYS_fchmodat, set_user_id(2)?);
+    rules.insert(libc::SYS_fchmodat2, set_user_id(2)?);
+    rules.insert(libc::SYS_renameat2, whiteouts()?);
+    rules.insert(libc::SYS_prlimit64, limits_of_others()?);
+    rules.insert(libc::SYS_personality, none_of(0, PERSONALITIES)?);
     #[cfg(target_arch = "x86_64")]
-    rules.insert(libc::SYS_mknod, device_files(1)?);
+    {
+        rules.insert(libc::SYS_mknod, device_files(1)?);
+        rules.insert(libc::SYS_chmod, set_user_id(1)?);
+    }
+    if !spec.namespaces {
+        rules.extend(SHARED.iter().map(|number| (*number, Vec::new())));
+        for (number, argument) in OF_OTHERS {
+            rules.insert(*number, vec![one(*argument, Len::Dword, Op::Ne, 0)?]);
+        }
+    }
     let mut requests = TERMINAL_REQUESTS.to_vec();
     if spec.lane == Lane::Snapshot {
         requests.extend(FLAG_REQUESTS);
@@ -186,16 +242,43 @@ fn families(spec: &Spec) -> Result<Vec<SeccompRule>, BackendError> {
     if spec.landlock_abi >= UNIX_SOCKETS_ABI {
         admitted.push(libc::AF_UNIX);
     }
-    let conditions = admitted
+    let admitted: Vec<u64> = admitted
         .into_iter()
-        .map(|family| {
-            SeccompCondition::new(0, Len::Dword, Op::Ne, u64::from(family.unsigned_abs()))
-        })
+        .map(|family| u64::from(family.unsigned_abs()))
+        .collect();
+    none_of(0, &admitted)
+}
+
+/// An argument that is none of these; with an empty list every call.
+fn none_of(argument: u8, admitted: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
+    let conditions = admitted
+        .iter()
+        .map(|value| SeccompCondition::new(argument, Len::Dword, Op::Ne, *value))
         .collect::<Result<Vec<_>, _>>()?;
     if conditions.is_empty() {
         return Ok(Vec::new());
     }
     Ok(vec![SeccompRule::new(conditions)?])
+}
+
+/// Modes that would let a program run as its owner.
+fn set_user_id(argument: u8) -> Result<Vec<SeccompRule>, BackendError> {
+    let bit = u64::from(libc::S_ISUID);
+    Ok(vec![one(argument, Len::Dword, Op::MaskedEq(bit), bit)?])
+}
+
+/// Renaming that leaves behind what an overlay takes for «deleted».
+fn whiteouts() -> Result<Vec<SeccompRule>, BackendError> {
+    let flag = u64::from(libc::RENAME_WHITEOUT);
+    Ok(vec![one(4, Len::Dword, Op::MaskedEq(flag), flag)?])
+}
+
+/// Setting the limits of another process: of the first one, which watches.
+fn limits_of_others() -> Result<Vec<SeccompRule>, BackendError> {
+    Ok(vec![SeccompRule::new(vec![
+        SeccompCondition::new(0, Len::Dword, Op::Ne, 0)?,
+        SeccompCondition::new(2, Len::Qword, Op::Ne, 0)?,
+    ])?])
 }
 
 /// Device files, among them 0:0, which an overlay takes for «deleted».
