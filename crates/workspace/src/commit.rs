@@ -24,6 +24,7 @@ use crate::state::{Owner, owner_name};
 use crate::sys;
 use crate::transaction::Transaction;
 use crate::workspace::Workspace;
+use crate::writers;
 
 /// One path that a transaction changed.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -120,6 +121,10 @@ pub(crate) fn commit(
     let mut units = plan::units((&before, &wants), &links, &timed);
     check_before(workspace, &mut units, since.as_ref())?;
     check_links(workspace, (&before, &wants), (&links, since.as_ref()))?;
+    if since.is_some() {
+        // Swapping and swapping back would leave every file younger than the mark.
+        check_writers(workspace, &units)?;
+    }
     let folders = folders(workspace, &units)?;
     let (at_ms, boot) = (now.as_millis(), workspace.boot);
     let closing = closing.to_vec();
@@ -357,6 +362,40 @@ fn check_unit(
         }
     }
     Ok(clash.or((foreign && !only_time).then_some(Clash::Changed)))
+}
+
+/// Finds files that someone may write, before anything is touched.
+fn check_writers(workspace: &Workspace, units: &[Unit]) -> Result<(), Error> {
+    let mut places = Vec::new();
+    for unit in units
+        .iter()
+        .filter(|unit| !unit.in_place && !unit.before.is_empty())
+    {
+        places.push((workspace.root.parent(&unit.path)?, unit));
+    }
+    let trees: Vec<(&sys::Handle, &[u8])> = places
+        .iter()
+        .map(|((folder, name), _)| (folder, *name))
+        .collect();
+    let held = writers::held(workspace.options.writers, &trees)?;
+    let is_held = |item: &Item| {
+        item.identity
+            .is_some_and(|identity| held.contains(&(identity.dev, identity.ino)))
+    };
+    let paths: Vec<ConflictPath> = units
+        .iter()
+        .filter(|unit| unit.before.iter().any(is_held))
+        .map(|unit| ConflictPath {
+            path: unit.path.to_string(),
+            found: Clash::HeldOpen,
+            kept: None,
+        })
+        .collect();
+    if paths.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Conflict { paths })
+    }
 }
 
 /// Looks at the files that stay as they are and get another name.

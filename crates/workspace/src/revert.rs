@@ -12,27 +12,43 @@ use crate::node::{Item, Node, Place};
 use crate::relpath::RelPath;
 use crate::transaction::Transaction;
 
+/// Where an undo differs from «everything as it was, or nothing».
+#[derive(Clone, Copy)]
+pub struct Undoing<'a> {
+    /// Names what is left alone: a path that changed as a whole, with all beneath it.
+    pub stays: &'a dyn Fn(&RelPath) -> bool,
+    /// Answers whether the bytes that the transaction left under a path and those that are there now
+    /// say the same, although they differ.
+    pub alike: &'a dyn Fn(&RelPath, &[u8], &[u8]) -> bool,
+}
+
+impl std::fmt::Debug for Undoing<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Undoing")
+    }
+}
+
 impl Transaction<'_> {
     /// Stages the inverse of a committed transaction that is still kept.
     ///
     /// A path that is not any more as that transaction left it is a conflict, and nothing is
     /// staged.
     pub fn revert(&mut self, execution: &CallId) -> Result<(), Error> {
-        self.revert_except(execution, |_| false)
+        let undoing = Undoing {
+            stays: &|_| false,
+            alike: &|_, _, _| false,
+        };
+        self.revert_with(execution, undoing)
     }
 
-    /// The same, but leaves alone what a test names: a path that changed as a whole, with all beneath
-    /// it.
-    pub fn revert_except(
-        &mut self,
-        execution: &CallId,
-        stays: impl Fn(&RelPath) -> bool,
-    ) -> Result<(), Error> {
+    /// The same with exceptions.
+    pub fn revert_with(&mut self, execution: &CallId, undoing: Undoing<'_>) -> Result<(), Error> {
+        let stays = undoing.stays;
         let frame = self.workspace.committed(execution)?;
         let mut staged = Vec::new();
         let mut paths = Vec::new();
         for unit in frame.record.units.iter().filter(|unit| !stays(&unit.path)) {
-            self.revert_unit(&frame, unit, (&mut staged, &mut paths))?;
+            self.revert_unit((&frame, unit), undoing, (&mut staged, &mut paths))?;
         }
         if !paths.is_empty() {
             return Err(Error::Conflict { paths });
@@ -57,8 +73,8 @@ impl Transaction<'_> {
 
     fn revert_unit(
         &mut self,
-        frame: &Frame,
-        unit: &Unit,
+        (frame, unit): (&Frame, &Unit),
+        undoing: Undoing<'_>,
         (staged, paths): (&mut Vec<(RelPath, Option<Item>)>, &mut Vec<ConflictPath>),
     ) -> Result<(), Error> {
         let blobs = Blobs {
@@ -76,7 +92,9 @@ impl Transaction<'_> {
                 other => other?,
             };
             let same = found.as_ref().is_some_and(|found| {
-                found.node.same(&item.node) && item.meta.satisfied_by(&found.meta)
+                (found.node.same(&item.node)
+                    || self.is_alike(&path, (item, found), (blobs, undoing)))
+                    && item.meta.satisfied_by(&found.meta)
             });
             moved |= item.meta.mtime.is_none()
                 || found.map(|one| one.meta.mtime) != Some(item.meta.mtime);
@@ -113,6 +131,28 @@ impl Transaction<'_> {
             staged.push((path, Some(item)));
         }
         Ok(())
+    }
+
+    /// Whether two files of different bytes say the same to whoever undoes.
+    fn is_alike(
+        &self,
+        path: &RelPath,
+        (item, found): (&Item, &Item),
+        (blobs, undoing): (Blobs<'_>, Undoing<'_>),
+    ) -> bool {
+        let Node::File {
+            digest,
+            size,
+            place,
+        } = &item.node
+        else {
+            return false;
+        };
+        let (Ok(left), Ok(now)) = (blobs.read(digest, *size, place), self.bytes(path, found))
+        else {
+            return false;
+        };
+        (undoing.alike)(path, &left, &now)
     }
 
     fn stands(&self, path: &RelPath) -> Result<bool, Error> {

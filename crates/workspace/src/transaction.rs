@@ -513,7 +513,7 @@ impl<'a> Transaction<'a> {
         })
     }
 
-    fn bytes(&self, path: &RelPath, item: &Item) -> Result<Vec<u8>, Error> {
+    pub(crate) fn bytes(&self, path: &RelPath, item: &Item) -> Result<Vec<u8>, Error> {
         match &item.node {
             Node::File {
                 digest,

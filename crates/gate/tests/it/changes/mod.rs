@@ -3,6 +3,8 @@
 #![cfg(target_os = "linux")]
 
 mod crash;
+mod foreign;
+mod git;
 mod picture;
 mod private;
 mod random;

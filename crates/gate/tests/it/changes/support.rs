@@ -107,6 +107,18 @@ impl Bench {
     /// Runs a script in the transaction lane, with the lower layers given; the last thing that it
     /// does is to take a picture of what it sees.
     pub(crate) fn run(&self, name: &str, script: &str, lower: Vec<PathBuf>) -> Ran {
+        let ran = self.run_blind(name, script, lower);
+        let (exit, hit) = (ran.ended.exit, &ran.ended.failed_by);
+        let picture = std::fs::read(self.at(name).join("tmp/picture"));
+        let picture = picture.unwrap_or_else(|_| panic!("{exit:?} {hit:?} after\n{script}"));
+        Ran {
+            merged: serde_json::from_slice(&picture).unwrap(),
+            ..ran
+        }
+    }
+
+    /// The same for a script after which no picture can be taken.
+    pub(crate) fn run_blind(&self, name: &str, script: &str, lower: Vec<PathBuf>) -> Ran {
         let scratch = self.at(name);
         std::fs::create_dir(&scratch).unwrap();
         let (upper, work, tmp) = (
@@ -163,20 +175,10 @@ impl Bench {
         };
         let plan = tagout_sandbox::plan(host(), &wanted).unwrap();
         let ended = plan.start().unwrap().wait().unwrap();
-        let printed = || std::fs::read_to_string(scratch.join("output")).unwrap_or_default();
-        let text = std::fs::read(tmp.join("picture"));
-        let text = text.unwrap_or_else(|_| {
-            panic!(
-                "no picture: {:?} {:?} {} after\n{script}",
-                ended.exit,
-                ended.failed_by,
-                printed()
-            )
-        });
         Ran {
             mark: mark.with_clock_set(ended.clock_was_set),
             upper,
-            merged: serde_json::from_slice(&text).unwrap(),
+            merged: Picture::default(),
             ended,
         }
     }
