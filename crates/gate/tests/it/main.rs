@@ -9,6 +9,7 @@
 )]
 
 mod approvals;
+mod bad_places;
 mod failures;
 mod flow;
 mod guard;
