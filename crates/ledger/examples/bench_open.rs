@@ -42,8 +42,9 @@ fn main() -> Outcome<()> {
     println!(
         "{{\"bench\":\"open\",\"open_append_1k_p50_us\":{short:.1},\
          \"open_append_1m_p50_us\":{long:.1},\"ratio\":{:.3},\"find_1k_p50_us\":{near:.1},\
-         \"find_1m_p50_us\":{far:.1}}}",
+         \"find_1m_p50_us\":{far:.1},\"peak_mb\":{:.1}}}",
         long / short,
+        shared::peak_mb()?,
     );
     Ok(())
 }

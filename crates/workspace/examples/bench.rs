@@ -94,7 +94,7 @@ fn measure(folder: &Path, rounds: usize, probe: (&str, WriterProbe), case: (&str
     let mean = all.iter().sum::<f64>() / all.len() as f64;
     let (bare, ours) = (median(&mut bare), median(&mut ours));
     println!(
-        "{{\"bench\":\"transaction\",\"case\":\"{name}\",\"writers\":\"{}\",\"rounds\":{rounds},\
+        "{{\"bench\":\"transaction\",\"figure\":\"{name} {}\",\"rounds\":{rounds},\
          \"bare_ms\":{:.3},\"transaction_ms\":{:.3},\"ratio\":{:.2},\
          \"mean_with_checkpoints_ms\":{:.3}}}",
         probe.0,

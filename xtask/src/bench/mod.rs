@@ -3,9 +3,12 @@
 //! Wall times on a shared machine say more about its other load than about the product, so every
 //! contender of a benchmark runs once a round, in turns, and the medians are compared.
 
+mod example;
 mod judge;
+mod ledger;
 mod rounds;
 mod spawn;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -36,6 +39,16 @@ const BENCHMARKS: &[Benchmark] = &[
         about: "decision, load of the compiled books, scope matching against globset",
         run: judge::run,
     },
+    Benchmark {
+        name: "ledger",
+        about: "append, eight writers, verify, open at 1,000 and 1,000,000 events, memory",
+        run: ledger::run,
+    },
+    Benchmark {
+        name: "workspace",
+        about: "transactions of one and twenty files against a bare write and sync",
+        run: workspace::run,
+    },
 ];
 
 /// What a figure has to be.
@@ -44,6 +57,8 @@ const BENCHMARKS: &[Benchmark] = &[
 pub(crate) enum Budget {
     /// At most this much.
     AtMost(f64),
+    /// At least this much.
+    AtLeast(f64),
     /// Shown for comparison.
     Shown,
 }
@@ -68,6 +83,7 @@ impl Line {
     pub(crate) fn holds(&self) -> bool {
         match self.budget {
             Budget::AtMost(most) => self.value <= most,
+            Budget::AtLeast(least) => self.value >= least,
             Budget::Shown => true,
         }
     }
@@ -160,12 +176,13 @@ pub(crate) fn table(lines: &[Line]) -> String {
     for line in lines {
         let budget = match line.budget {
             Budget::AtMost(most) => format!("≤ {most} {}", line.unit),
+            Budget::AtLeast(least) => format!("≥ {least} {}", line.unit),
             Budget::Shown => String::new(),
         };
         let holds = match (line.budget, line.holds()) {
             (Budget::Shown, _) => "",
-            (Budget::AtMost(_), true) => "yes",
-            (Budget::AtMost(_), false) => "no",
+            (Budget::AtMost(_) | Budget::AtLeast(_), true) => "yes",
+            (Budget::AtMost(_) | Budget::AtLeast(_), false) => "no",
         };
         let value = format!("{:.2} {}", line.value, line.unit);
         rows.push(format!(
@@ -196,6 +213,9 @@ mod tests {
         assert!(!line(2.51, Budget::AtMost(2.5)).holds());
         assert!(!line(f64::NAN, Budget::AtMost(2.5)).holds());
         assert!(line(1e9, Budget::Shown).holds());
+        assert!(line(0.8, Budget::AtLeast(0.8)).holds());
+        assert!(!line(0.79, Budget::AtLeast(0.8)).holds());
+        assert!(!line(f64::NAN, Budget::AtLeast(0.8)).holds());
     }
 
     #[test]

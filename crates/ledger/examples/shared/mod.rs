@@ -104,3 +104,11 @@ pub fn mean_us(times: &[Duration]) -> f64 {
     let count = u32::try_from(times.len()).unwrap_or(u32::MAX).max(1);
     (times.iter().sum::<Duration>() / count).as_secs_f64() * 1e6
 }
+
+/// The most memory that this process has had, in megabytes.
+pub fn peak_mb() -> Outcome<f64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|text| text.trim().strip_suffix(" kB"));
+    Ok(kib.ok_or("no peak")?.trim().parse::<f64>()? / 1024.0)
+}

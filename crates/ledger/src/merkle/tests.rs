@@ -172,3 +172,18 @@ proptest! {
         prop_assert!(verify_inclusion(&leaves[index], index as u64, size as u64, &path, &root));
     }
 }
+
+/// The hash of a line where it lies is the hash of the line, whatever its length.
+#[test]
+fn a_line_is_hashed_where_it_lies() {
+    let bytes: Vec<u8> = (0..400_usize).map(|n| (n * 31 % 251) as u8).collect();
+    for length in 0..bytes.len() {
+        let line = &bytes[..length];
+        let prefixed = [&[0], line].concat();
+        assert_eq!(
+            super::leaf_hash_in_place(&prefixed),
+            super::leaf_hash(line),
+            "{length}"
+        );
+    }
+}

@@ -14,7 +14,7 @@ use data_encoding::HEXLOWER;
 use tagout_vocab::limits::LEDGER_EVENT_BYTES_MAX;
 
 use crate::error::{At as _, LedgerError};
-use crate::merkle::{Hash, Range, leaf_hash};
+use crate::merkle::{Hash, Range, leaf_hash_in_place};
 use crate::reader::Reader;
 use crate::{format, line, segment};
 
@@ -103,18 +103,34 @@ struct Found {
 /// written anew.
 #[derive(Debug, Default)]
 struct Expected {
-    bytes: Vec<u8>,
+    /// Up to the link.
+    head: Vec<u8>,
     digits: usize,
+    link: Hash,
 }
 
-/// Writes a hash in hexadecimal. Without tables and checks it compiles to a few vector operations.
-fn write_hex(hash: &Hash, place: &mut [u8]) {
-    let digit = |nibble: u8| nibble + b'0' + u8::from(nibble > 9) * (b'a' - b'9' - 1);
-    for (byte, pair) in hash.iter().zip(place.chunks_exact_mut(2)) {
-        if let [high, low] = pair {
-            (*high, *low) = (digit(byte >> 4), digit(byte & 15));
-        }
-    }
+/// Eight hexadecimal characters of four bytes, the first one highest. Arithmetic on whole words:
+/// what is never stored need not be read back.
+const fn hex(word: u32) -> u64 {
+    const NINES: u64 = 0x0606_0606_0606_0606;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    let mut spread = word as u64;
+    spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
+    spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
+    spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    let letters = ((spread + NINES) >> 4) & ONES;
+    spread + ZEROS + letters * 0x27
+}
+
+/// Whether 64 characters are a hash in hexadecimal.
+fn is_hex_of(text: &[u8], hash: &Hash) -> bool {
+    let (words, _) = hash.as_chunks::<4>();
+    let (texts, rest) = text.as_chunks::<8>();
+    let differs = words.iter().zip(texts).fold(0, |differs, (word, text)| {
+        differs | (hex(u32::from_be_bytes(*word)) ^ u64::from_be_bytes(*text))
+    });
+    differs == 0 && texts.len() == words.len() && rest.is_empty()
 }
 
 const BEFORE_SEQ: &[u8] = b"{\"seq\":";
@@ -127,26 +143,15 @@ impl Expected {
         if !self.count_up() {
             let digits = seq.to_string();
             self.digits = digits.len();
-            let link = [0; 64];
-            let parts = [
-                BEFORE_SEQ,
-                digits.as_bytes(),
-                BEFORE_PREV,
-                &link,
-                AFTER_PREV,
-            ];
-            self.bytes = parts.concat();
+            self.head = [BEFORE_SEQ, digits.as_bytes(), BEFORE_PREV].concat();
         }
-        let from = BEFORE_SEQ.len() + self.digits + BEFORE_PREV.len();
-        if let Some(place) = self.bytes.get_mut(from..from + 64) {
-            write_hex(link, place);
-        }
+        self.link = *link;
     }
 
     /// Adds one to the number as it is written; `false` if it needs another digit.
     fn count_up(&mut self) -> bool {
         let from = BEFORE_SEQ.len();
-        let digits = self.bytes.get_mut(from..from + self.digits);
+        let digits = self.head.get_mut(from..from + self.digits);
         for digit in digits.unwrap_or_default().iter_mut().rev() {
             if *digit != b'9' {
                 *digit += 1;
@@ -155,6 +160,14 @@ impl Expected {
             *digit = b'0';
         }
         false
+    }
+
+    /// What follows the beginning, if the line has it.
+    fn strip<'l>(&self, line: &'l [u8]) -> Option<&'l [u8]> {
+        let rest = line.strip_prefix(self.head.as_slice())?;
+        let (before, rest) = rest.split_at_checked(64)?;
+        let rest = rest.strip_prefix(AFTER_PREV)?;
+        is_hex_of(before, &self.link).then_some(rest)
     }
 }
 
@@ -217,6 +230,10 @@ fn plan(reader: &Reader) -> Result<Vec<Piece>, LedgerError> {
     Ok(pieces)
 }
 
+/// Reads a piece line by line.
+///
+/// The first byte of the buffer is spare: with the byte before a line set to zero, the line and the
+/// zero that its hash begins with lie together, and nothing has to be copied.
 fn read_piece(piece: &Piece, depth: Depth<'_>, buffer: &mut Vec<u8>) -> io::Result<Found> {
     let file = File::open(&piece.path)?;
     let mut found = Found::default();
@@ -227,25 +244,27 @@ fn read_piece(piece: &Piece, depth: Depth<'_>, buffer: &mut Vec<u8>) -> io::Resu
     loop {
         let most = usize::try_from(piece.length.saturating_sub(at).saturating_sub(kept as u64))
             .unwrap_or(usize::MAX);
-        let room = buffer.len().saturating_sub(kept).min(most);
-        let free = buffer.get_mut(kept..kept.saturating_add(room));
+        let room = buffer.len().saturating_sub(1 + kept).min(most);
+        let free = buffer.get_mut(1 + kept..1 + kept.saturating_add(room));
         let read = segment::read_up_to(&file, free.unwrap_or_default(), at + kept as u64)?;
         let filled = kept + read;
         let mut from = 0;
-        let bytes = buffer.get(..filled).unwrap_or_default();
-        for feed in memchr::memchr_iter(b'\n', bytes) {
-            let line = bytes.get(from..feed).unwrap_or_default();
+        while let Some(length) = feed_in(buffer, 1 + from, 1 + filled) {
             if is_inside {
                 if at + from as u64 >= piece.end {
                     return Ok(found);
                 }
+                if let Some(before) = buffer.get_mut(from) {
+                    *before = 0;
+                }
+                let line = buffer.get(from..=from + length).unwrap_or_default();
                 found.take(line, depth);
                 if found.is_broken {
                     return Ok(found);
                 }
             }
             is_inside = true;
-            from = feed + 1;
+            from += length + 1;
         }
         if at + from as u64 >= piece.end && is_inside {
             return Ok(found);
@@ -256,8 +275,8 @@ fn read_piece(piece: &Piece, depth: Depth<'_>, buffer: &mut Vec<u8>) -> io::Resu
         }
         kept = filled - from;
         at += from as u64;
-        buffer.copy_within(from..filled, 0);
-        if kept == buffer.len() {
+        buffer.copy_within(1 + from..=filled, 1);
+        if 1 + kept == buffer.len() {
             if kept > LEDGER_EVENT_BYTES_MAX {
                 found.is_broken = true;
                 return Ok(found);
@@ -265,6 +284,11 @@ fn read_piece(piece: &Piece, depth: Depth<'_>, buffer: &mut Vec<u8>) -> io::Resu
             buffer.resize(kept * 2, 0);
         }
     }
+}
+
+/// How many bytes there are up to the next line feed.
+fn feed_in(buffer: &[u8], from: usize, to: usize) -> Option<usize> {
+    memchr::memchr(b'\n', buffer.get(from..to)?)
 }
 
 impl Found {
@@ -282,11 +306,13 @@ impl Found {
         }
     }
 
-    fn take(&mut self, line: &[u8], depth: Depth<'_>) {
+    /// Takes a line that stands behind a zero byte.
+    fn take(&mut self, zero_and_line: &[u8], depth: Depth<'_>) {
+        let line = zero_and_line.get(1..).unwrap_or_default();
         if self.first.is_none() {
             self.start(line);
         }
-        let rest = line.strip_prefix(self.expected.bytes.as_slice());
+        let rest = self.expected.strip(line);
         let Some(rest) = rest.filter(|_| !self.is_broken && line::is_whole(line)) else {
             self.is_broken = true;
             return;
@@ -295,7 +321,7 @@ impl Found {
             self.seals
                 .push((self.next, self.tree.clone(), line.to_vec()));
         }
-        self.last = leaf_hash(line);
+        self.last = leaf_hash_in_place(zero_and_line);
         self.next = self.next.saturating_add(1);
         self.expected.set(self.next, &self.last);
         if let Depth::Tree(sizes) = depth {
