@@ -287,10 +287,6 @@ pub(crate) fn is_governed() -> bool {
 }
 
 /// What commands are run with: of this process's variables, those that programs usually need.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one declared list of environment variables"
-)]
 pub(crate) fn commands(state_home: PathBuf) -> tagout_gate::Commands {
     tagout_gate::Commands {
         environment: tagout_sandbox::environment::rebuild(

@@ -162,7 +162,7 @@ impl<'a, 't> Context<'a, 't> {
         let over = room.run(command)?;
         // What the analysis knows to be read, the session has seen.
         self.seen.extend(room.ticket.reads.iter().cloned());
-        let settled = room.settle(command, over, &mut self.transaction);
+        let settled = room.settle(command, &over, &mut self.transaction);
         if let Some(lesson) = settled.lesson {
             self.request(Request::Learn(lesson));
         }

@@ -14,7 +14,7 @@ use tagout_vocab::limits::{COMMAND_SETTLE_MS_MAX, COMMAND_TIME_MS_MAX};
 use tagout_vocab::{Class, Code, Digest, Role, Session, Timestamp, WorkspacePath};
 use tagout_workspace::{Change, Committed, RelPath, Transaction};
 
-use crate::command::{self, Attached, Layer, Room};
+use crate::command::{self, Attached, Layer, Refused, Room};
 use crate::context::{self, Context, Surroundings};
 use crate::enforced;
 use crate::engine::Inner;
@@ -226,7 +226,7 @@ fn settled(
     let Some(ran) = ran else {
         return committed;
     };
-    let keep = refused.is_none_or(|refused| refused.is_parked());
+    let keep = refused.is_none_or(Refused::is_parked);
     match (committed, &ran.layer) {
         (Ok(committed), layer) => {
             layer.iter().for_each(Layer::discard);

@@ -26,7 +26,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &ParkedArgs) -> Result<Exit, Failure>
 
 fn list(place: &PlaceArgs, json: bool) -> Result<Exit, Failure> {
     let engine = runtime::open(place)?;
-    let sets = engine.parked().map_err(of)?;
+    let sets = engine.parked().map_err(|error| of(&error))?;
     if json {
         let sets: Vec<Value> = sets.iter().map(to_json).collect();
         report::json(&json!({ "parked": sets }))?;
@@ -52,7 +52,7 @@ fn line(set: &Parked) -> String {
 
 fn show(place: &PlaceArgs, id: &str, json: bool) -> Result<Exit, Failure> {
     let engine = runtime::open(place)?;
-    let set = engine.parked_set(id).map_err(of)?;
+    let set = engine.parked_set(id).map_err(|error| of(&error))?;
     if json {
         report::json(&to_json(&set))?;
         return Ok(Exit::Done);
@@ -92,7 +92,7 @@ fn apply(
 ) -> Result<Exit, Failure> {
     person::required(yes, "parked apply")?;
     let engine = runtime::open(place)?;
-    let set = engine.parked_set(id).map_err(of)?;
+    let set = engine.parked_set(id).map_err(|error| of(&error))?;
     report::note(&line(&set));
     for path in &set.paths {
         report::note(&shown(path));
@@ -105,7 +105,7 @@ fn apply(
     person::agrees(yes, question)?;
     let applied = engine
         .apply_parked(id, &args::user(), in_scope)
-        .map_err(of)?;
+        .map_err(|error| of(&error))?;
     if json {
         report::json(&json!({
             "applied": applied.applied, "left_out": applied.left_out,
@@ -127,7 +127,9 @@ fn discard(place: &PlaceArgs, id: &str, yes: bool, json: bool) -> Result<Exit, F
     person::required(yes, "parked drop")?;
     let engine = runtime::open(place)?;
     person::agrees(yes, "Throw these changes away?")?;
-    engine.drop_parked(id, &args::user()).map_err(of)?;
+    engine
+        .drop_parked(id, &args::user())
+        .map_err(|error| of(&error))?;
     if json {
         report::json(&json!({ "dropped": id }))?;
     } else {
@@ -137,10 +139,10 @@ fn discard(place: &PlaceArgs, id: &str, yes: bool, json: bool) -> Result<Exit, F
 }
 
 /// A set that is not there is the reader's mistake; one that clashes is a conflict.
-fn of(error: GateError) -> Failure {
+fn of(error: &GateError) -> Failure {
     use tagout_workspace::Error as W;
     if matches!(error, GateError::Unknown { .. }) {
-        return Failure::invalid(&error).hint("`tagout parked list` shows what there is");
+        return Failure::invalid(error).hint("`tagout parked list` shows what there is");
     }
     let code = error.code();
     let clash = matches!(
@@ -150,7 +152,7 @@ fn of(error: GateError) -> Failure {
         }
     );
     let refused = matches!(error, GateError::NotApplied { .. });
-    let mut failure = Failure::failed(&error).code(code);
+    let mut failure = Failure::failed(error).code(code);
     if clash {
         failure = failure.code(Code::Conflict);
         failure.exit = Exit::Conflict;

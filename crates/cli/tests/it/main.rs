@@ -15,6 +15,8 @@ mod demo;
 #[cfg(test)]
 mod exec;
 #[cfg(test)]
+mod exec_corpus;
+#[cfg(test)]
 mod exec_everyday;
 #[cfg(test)]
 mod exec_walls;

@@ -36,13 +36,12 @@ impl Yard {
         if let Some(host) = self.host.get() {
             return Ok(host);
         }
-        let host = match kept(state) {
-            Some(host) => host,
-            None => {
-                let host = probe(state)?;
-                drop(Store::write(&file(state), &host));
-                host
-            }
+        let host = if let Some(host) = kept(state) {
+            host
+        } else {
+            let host = probe(state)?;
+            drop(Store::write(&file(state), &host));
+            host
         };
         Ok(self.host.get_or_init(|| host))
     }
@@ -68,6 +67,12 @@ impl Inner {
 }
 
 impl Engine {
+    /// Whether commands that write can be held here, so that they are run at all.
+    pub fn holds_commands(&self) -> Result<bool, GateError> {
+        let found = self.inner.isolation(Class::Destructive)?;
+        Ok(found == Isolation::Transaction)
+    }
+
     /// What this machine enforces, line by line, tried anew; what was kept is replaced.
     pub fn examine(&self) -> Result<Vec<Line>, GateError> {
         let state = &self.inner.site.state;

@@ -40,7 +40,7 @@ fn all(session: &Path) -> Vec<Left> {
 pub(crate) fn note(
     session: &Path,
     ticket: &Ticket,
-    detached: &Detached,
+    detached: Detached,
     line: &str,
 ) -> Result<String, GateError> {
     let mut left = all(session);
@@ -49,7 +49,7 @@ pub(crate) fn note(
         id: id.clone(),
         execution: ticket.execution.clone(),
         session: ticket.session.clone(),
-        detached: detached.clone(),
+        detached,
         command: tagout_ledger::redact(line, tagout_ledger::Strength::Full),
     });
     Store::write(&session.join(FILE), &left)?;

@@ -171,10 +171,12 @@ impl Engine {
 
 /// What a refusal of a parked set says about itself.
 pub(crate) fn told(id: &str, code: Code) -> String {
-    let what = match code {
-        Code::Conflict => "someone else changed the same files",
-        Code::AuthorityFile => "it touches what decides about agents",
-        _ => "not all of it is permitted",
+    let what = if code == Code::Conflict {
+        "someone else changed the same files"
+    } else if code == Code::AuthorityFile {
+        "it touches what decides about agents"
+    } else {
+        "not all of it is permitted"
     };
     format!("nothing of it was applied ({what}); it is kept as `{id}` until a person decides")
 }

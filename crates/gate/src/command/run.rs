@@ -51,6 +51,7 @@ pub(crate) struct Over {
     /// From when on changes in the workspace are someone else's.
     pub(crate) mark: Mark,
     /// Held until what it wrote is settled: two commands of a session must not mix their layers.
+    #[expect(dead_code, reason = "held for the lock")]
     pub(crate) locked: Option<Locked>,
 }
 
@@ -150,7 +151,7 @@ impl Room<'_> {
         let running = plan.start().map_err(of_sandbox)?;
         if command.long_running {
             let detached = running.detach().map_err(of_sandbox)?;
-            let id = super::long::note(&places.session, self.ticket, &detached, &command.line);
+            let id = super::long::note(&places.session, self.ticket, detached, &command.line);
             let ended = left_running(lane, enforcers, id.map_err(state)?);
             return Ok(Over {
                 ended,

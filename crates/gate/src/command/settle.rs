@@ -109,10 +109,10 @@ impl Room<'_> {
     pub(crate) fn settle(
         &self,
         command: &Command,
-        over: Over,
+        over: &Over,
         transaction: &mut Transaction<'_>,
     ) -> Settled {
-        let mut refused = self.ended_badly(&over);
+        let mut refused = self.ended_badly(over);
         let mut layer = None;
         let mut ended = over.ended.clone();
         if self.ticket.class == Class::Destructive && !command.long_running {
@@ -124,7 +124,7 @@ impl Room<'_> {
             };
             layer = Some(own);
             let kept = self.keep(
-                &over,
+                over,
                 (&mut layer, &mut ended),
                 transaction,
                 refused.is_none(),
@@ -139,7 +139,7 @@ impl Room<'_> {
         Settled {
             lesson: self.lesson(command, &ended),
             ran: Ran {
-                told: self.told(&ended),
+                told: told(&ended),
                 usage: Usage {
                     cpu_ms: ended.cpu_ms,
                     memory_bytes: ended.peak_memory_bytes.unwrap_or_default(),
@@ -216,7 +216,7 @@ impl Room<'_> {
             return Ok(());
         }
         beyond.map_err(Refused::kept)?;
-        self.stage(over, &set, transaction).map_err(Refused::kept)
+        stage(over, &set, transaction).map_err(Refused::kept)
     }
 
     /// Moves what is private into the session's layers.
@@ -251,36 +251,9 @@ impl Room<'_> {
         private.holds(path, folder, || super::owns(self.inner, intent, path))
     }
 
-    fn stage(
-        &self,
-        over: &Over,
-        set: &ChangeSet,
-        transaction: &mut Transaction<'_>,
-    ) -> Result<(), Failure> {
-        let staged = changes::stage(set, &over.places.upper(), transaction, &over.mark);
-        staged.map_err(|error| of_stage(&error))
-    }
-
     /// Every path of a set with what stands against it.
     pub(crate) fn judged(&self, set: &ChangeSet) -> (Vec<ParkedPath>, Result<(), Failure>) {
         super::judged(self.inner, self.ticket.intent.as_ref(), set)
-    }
-
-    /// What the closing event says about a command.
-    fn told(&self, ended: &CommandEnded) -> serde_json::Value {
-        let held: Vec<serde_json::Value> = ended
-            .enforcers
-            .iter()
-            .map(|one| json!({ "what": one.what, "by": one.by, "weaker": one.weaker }))
-            .collect();
-        json!({
-            "lane": ended.lane.as_str(),
-            "exit": ended.exit.map(tagout_sandbox::Exit::shell_code),
-            "limit": ended.limit_hit.as_ref().map(|hit| hit.detail.clone()),
-            "longRunning": ended.long_running,
-            "enforcers": held,
-            "outputBytes": ended.printed.bytes,
-        })
     }
 
     /// H14: a verification that failed teaches something. Its exit decides, not its words.
@@ -301,4 +274,26 @@ impl Room<'_> {
             output: output.to_owned(),
         })
     }
+}
+
+fn stage(over: &Over, set: &ChangeSet, transaction: &mut Transaction<'_>) -> Result<(), Failure> {
+    let staged = changes::stage(set, &over.places.upper(), transaction, &over.mark);
+    staged.map_err(|error| of_stage(&error))
+}
+
+/// What the closing event says about a command.
+fn told(ended: &CommandEnded) -> serde_json::Value {
+    let held: Vec<serde_json::Value> = ended
+        .enforcers
+        .iter()
+        .map(|one| json!({ "what": one.what, "by": one.by, "weaker": one.weaker }))
+        .collect();
+    json!({
+        "lane": ended.lane.as_str(),
+        "exit": ended.exit.map(tagout_sandbox::Exit::shell_code),
+        "limit": ended.limit_hit.as_ref().map(|hit| hit.detail.clone()),
+        "longRunning": ended.long_running,
+        "enforcers": held,
+        "outputBytes": ended.printed.bytes,
+    })
 }

@@ -19,7 +19,7 @@ pub(crate) struct Words {
     /// Folders of the home in which tools keep what they can fetch or make again.
     pub(crate) caches: Vec<CacheFolder>,
     /// Words by which a command is known to verify something (H14).
-    pub(crate) verification_words: Vec<String>,
+    pub(crate) verifying: Vec<String>,
     /// Variables that every command gets, whatever the person's own environment says.
     pub(crate) environment: BTreeMap<String, String>,
 }
@@ -46,6 +46,6 @@ impl Words {
     pub(crate) fn verifies(&self, line: &str) -> bool {
         let part = |c: char| !c.is_alphanumeric() && c != '-' && c != '_';
         line.split(part)
-            .any(|word| self.verification_words.iter().any(|known| known == word))
+            .any(|word| self.verifying.iter().any(|known| known == word))
     }
 }

@@ -10,6 +10,7 @@
 
 mod approvals;
 mod changes;
+mod bad_places;
 mod failures;
 mod flow;
 mod guard;

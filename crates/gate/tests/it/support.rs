@@ -249,10 +249,8 @@ impl World {
     pub(crate) fn open(&self, tools: Vec<TestTool>) -> (Engine, Recovered) {
         let catalogue = catalogue().clone();
         let site = self.site();
-        let books = site
-            .shelve(catalogue.clone(), None, &self.sources())
-            .unwrap();
-        let mut registry = Registry::new(catalogue);
+        let books = site.shelve(catalogue, None, &self.sources()).unwrap();
+        let mut registry = Registry::new(books.books.catalogue.clone());
         for tool in tools {
             registry.register(Box::new(tool)).unwrap();
         }

@@ -20,7 +20,7 @@ fn verified(world: &World) -> tagout_ledger::Report {
 
 /// L14: T-001, malformed input: no tool ever sees it, and each refusal says where it is wrong.
 #[test]
-fn t_001_malformed_input() {
+fn threat_t001_malformed_input() {
     let world = World::new();
     let count = Arc::new(AtomicU32::new(0));
     let inside = count.clone();
@@ -79,7 +79,7 @@ fn t_001_malformed_input() {
 
 /// L14: T-003, partial execution: a tool that stops after any number of its writes leaves nothing.
 #[test]
-fn t_003_partial_execution() {
+fn threat_t003_partial_execution() {
     for writes in 0..6_usize {
         let world = World::new();
         world.write("src/0.txt", "before");
@@ -102,7 +102,7 @@ fn t_003_partial_execution() {
 
 /// L14: T-003: a file that someone else changes while the tool runs is not overwritten.
 #[test]
-fn t_003_a_foreign_edit_meanwhile_is_kept() {
+fn threat_t003_a_foreign_edit_meanwhile_is_kept() {
     let world = World::new();
     world.write("src/a.txt", "before");
     let root = world.root.clone();
@@ -123,7 +123,7 @@ fn t_003_a_foreign_edit_meanwhile_is_kept() {
 /// L14: T-005, non-determinism: the ledger shows a tool that is declared deterministic and is not,
 /// because the same input gives another output and another change.
 #[test]
-fn t_005_non_determinism() {
+fn threat_t005_non_determinism() {
     let world = World::new();
     let count = Arc::new(AtomicU32::new(0));
     let inside = count.clone();
@@ -157,7 +157,7 @@ fn t_005_non_determinism() {
 /// L14: T-006, tampering with the audit trail: edited, removed and cut events are found, and the
 /// gate builds on none of it.
 #[test]
-fn t_006_audit_tampering() {
+fn threat_t006_audit_tampering() {
     let world = World::new();
     let engine = in_action(&world, vec![]);
     drop(engine.execute(&write("src/a.txt", "one")));

@@ -165,9 +165,9 @@ impl Expected {
     /// What follows the beginning, if the line has it.
     fn strip<'l>(&self, line: &'l [u8]) -> Option<&'l [u8]> {
         let rest = line.strip_prefix(self.head.as_slice())?;
-        let (link, rest) = rest.split_at_checked(64)?;
+        let (before, rest) = rest.split_at_checked(64)?;
         let rest = rest.strip_prefix(AFTER_PREV)?;
-        is_hex_of(link, &self.link).then_some(rest)
+        is_hex_of(before, &self.link).then_some(rest)
     }
 }
 
@@ -275,7 +275,7 @@ fn read_piece(piece: &Piece, depth: Depth<'_>, buffer: &mut Vec<u8>) -> io::Resu
         }
         kept = filled - from;
         at += from as u64;
-        buffer.copy_within(1 + from..1 + filled, 1);
+        buffer.copy_within(1 + from..=filled, 1);
         if 1 + kept == buffer.len() {
             if kept > LEDGER_EVENT_BYTES_MAX {
                 found.is_broken = true;

@@ -1,4 +1,5 @@
-//! Attacks on confined commands, hosts that lack something, and limits that are run into.
+//! Confined commands at work, attacks on them, hosts that lack something, and limits that are run
+//! into.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -8,6 +9,12 @@
 
 mod degrade;
 mod escape;
+mod lanes;
 mod limits;
 mod planted;
+mod places;
+mod sessions;
 mod stage;
+mod together;
+
+tagout_sandbox::helper_before_main!();

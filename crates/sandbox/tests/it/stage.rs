@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ impl Stage {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, &self.secret).unwrap();
         }
-        for name in ["lane", "escape", "greedy"] {
+        for name in ["lane", "escape", "greedy", "confine"] {
             fs::copy(example(name), self.path("bin").join(name)).unwrap();
         }
     }
@@ -146,6 +146,15 @@ impl Stage {
         fs::create_dir_all(path).unwrap();
         if self.changes_user() {
             chown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
+        }
+    }
+
+    /// Gives a folder that a test made to the attacker.
+    pub(crate) fn give(&self, folder: &Path) {
+        if self.changes_user() {
+            each(folder, &mut |path| {
+                lchown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
+            });
         }
     }
 

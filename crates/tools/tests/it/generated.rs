@@ -245,7 +245,7 @@ fn run(count: usize, seed: u64) {
 
 /// L5, T-001: generated arguments end in a structured error or in success.
 #[test]
-fn t_001_a_thousand_generated_arguments_per_tool() {
+fn threat_t001_a_thousand_generated_arguments_per_tool() {
     run(1_000, 1);
 }
 

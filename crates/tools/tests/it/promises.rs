@@ -152,7 +152,7 @@ fn write(context: &mut Context<'_, '_>, path: &str, text: &str) -> Result<(), To
 
 /// L14, T-005: a tool declared deterministic that is not is found, whatever it draws on.
 #[test]
-fn t_005_a_tool_that_is_not_deterministic_is_found() {
+fn threat_t005_a_tool_that_is_not_deterministic_is_found() {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let bodies: [Body; 4] = [
         |_, _| Ok(json!({"number": CALLS.fetch_add(1, Ordering::Relaxed)})),

@@ -37,6 +37,14 @@ struct Step {
     run: Option<Value>,
     /// A person's own edit, past Tagout.
     edit: Option<Content>,
+    /// Only where this host can hold commands; elsewhere it is passed over, and that is said.
+    #[serde(default)]
+    commands: bool,
+    /// A person applies what was parked.
+    #[serde(default)]
+    apply: bool,
+    /// The command that made this file is taken back.
+    revert: Option<String>,
     /// A person agrees to what waits.
     #[serde(default)]
     approve: bool,
@@ -95,6 +103,14 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Exit, Failure> {
 }
 
 fn take(stage: &Stage, number: usize, step: &Step, json: bool) -> Result<(), Failure> {
+    if step.commands && !stage.holds_commands()? {
+        let why = "passed over: this host can't hold commands; `tagout doctor` says why";
+        if json {
+            return report::json(&json!({"step": number, "say": step.say, "verdict": "passed_over",
+                "code": "ISOLATION_UNAVAILABLE", "reason": why}));
+        }
+        return report::line(&format!("{number:>2}. {}\n    {why}\n", step.say));
+    }
     let seen = stage.take(step)?;
     if seen.outcome != step.expect {
         let Expected { verdict, code } = &seen.outcome;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 use tagout_gate::{Engine, Outcome, Places, Receipt, Site};
-use tagout_ledger::{SealKey, VerifyOptions};
-use tagout_vocab::{Call, Code, SessionId, Verdict};
+use tagout_ledger::{Kind, NewEvent, SealKey, Stamp, VerifyOptions};
+use tagout_vocab::{Call, CallId, Code, SessionId, Verdict};
 use tagout_workspace::files;
 use tempfile::TempDir;
 
@@ -75,6 +75,12 @@ impl Stage {
                 format!("{path} is another one now"),
             ));
         }
+        if step.apply {
+            return self.apply();
+        }
+        if let Some(path) = &step.revert {
+            return self.revert(path);
+        }
         if step.approve {
             return self.approve();
         }
@@ -106,6 +112,53 @@ impl Stage {
         let mut call = Call::new(tool, arguments.unwrap_or_else(Map::new));
         call.session = Some(self.session.clone());
         of_receipt(&self.engine.execute(&call))
+    }
+
+    /// Whether commands can be held here.
+    pub(super) fn holds_commands(&self) -> Result<bool, Failure> {
+        Ok(self.engine.holds_commands()?)
+    }
+
+    fn apply(&self) -> Result<Seen, Failure> {
+        let parked = self.engine.parked()?;
+        let set = parked
+            .first()
+            .ok_or_else(|| Failure::failed("nothing is parked"))?;
+        let applied = self.engine.apply_parked(&set.id, PERSON, false)?;
+        let reason = format!("{} by {PERSON}", applied.applied.join(", "));
+        Ok(seen("applied", Code::Allowed, reason))
+    }
+
+    /// Takes the call back that last changed a path.
+    fn revert(&self, path: &str) -> Result<Seen, Failure> {
+        let reader = tagout_ledger::Reader::open(&self.engine.site().ledger())?;
+        let mut made = None;
+        for event in reader.events_from(0)? {
+            let body = event?.body;
+            if body.paths.iter().any(|change| change.path == path) {
+                made = body.execution_id;
+            }
+        }
+        let made = made.ok_or_else(|| Failure::failed("nobody made it"))?;
+        let id = |text: &str| CallId::new(text).map_err(Failure::failed);
+        let undo = id(&format!("{made}.undo"))?;
+        let workspace = self.engine.workspace();
+        let mut transaction = workspace.begin(&undo).map_err(Failure::failed)?;
+        transaction.revert(&id(&made)?).map_err(Failure::failed)?;
+        let undone = transaction.commit(crate::clock::now(), b"");
+        let undone = undone.map_err(Failure::failed)?;
+        let clockwork = runtime::clockwork()?;
+        let stamp = Stamp {
+            event_id: clockwork.id("ev"),
+            timestamp: clockwork.now(),
+        };
+        let mut event = NewEvent::new(stamp, Kind::Undo);
+        event.user_id = Some(PERSON.to_owned());
+        event.execution_id = Some(undo.to_string());
+        event.data = Some(serde_json::json!({ "undone": made }));
+        self.engine.ledger().append(&[event])?;
+        undone.confirm();
+        Ok(seen("reverted", Code::Allowed, format!("{path} is as before {made}")))
     }
 
     fn approve(&self) -> Result<Seen, Failure> {

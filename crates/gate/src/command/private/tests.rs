@@ -1,3 +1,8 @@
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests set up the files that they look at"
+)]
+
 use std::fs;
 
 use super::{Private, Words};

@@ -3,7 +3,7 @@ use super::Tracked;
 fn index(version: u32, names: &[(&[u8], &[u8])]) -> Vec<u8> {
     let mut bytes = b"DIRC".to_vec();
     bytes.extend(version.to_be_bytes());
-    bytes.extend((names.len() as u32).to_be_bytes());
+    bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
     for (prefix, name) in names {
         bytes.extend([0; 62]);
         bytes.extend(*prefix);
