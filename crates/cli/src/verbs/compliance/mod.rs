@@ -18,6 +18,18 @@ use answers::{Answer, Seen};
 
 const LINES: &str = include_str!("../../../data/compliance/lines.json");
 
+/// What stands against a yes.
+#[derive(Debug)]
+struct Gap {
+    why: String,
+}
+
+impl Gap {
+    fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into() }
+    }
+}
+
 /// One line of the list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
