@@ -381,7 +381,7 @@ fn figures(seen: &Seen) -> Answer {
 fn whole(seen: &Seen) -> Answer {
     let trials = match &seen.whole {
         Ok(events) => format!("{events} events of the trials verify and agree with the files"),
-        Err(why) => return when(false, format!("the trials: {why}")),
+        Err(Gap { why }) => return when(false, format!("the trials: {why}")),
     };
     match &seen.own {
         None => when(
@@ -392,7 +392,7 @@ fn whole(seen: &Seen) -> Answer {
             true,
             format!("{trials}; {events} events of this workspace verify"),
         ),
-        Some(Err(why)) => when(false, format!("this workspace: {why}")),
+        Some(Err(Gap { why })) => when(false, format!("this workspace: {why}")),
     }
 }
 
