@@ -217,8 +217,8 @@ impl Engine {
         receipt
     }
 
-    /// Takes note of how a client's execution ended, once. It never rolls back: a person's edits may
-    /// lie between; what changed is recorded and can be undone.
+    /// Takes note of how a client's execution ended, once. It never rolls back: a person's edits
+    /// may lie between; what changed is recorded and can be undone.
     pub fn settle(&self, permit: Permit, report: &Report) -> Receipt {
         let (execution, ticket, claim) = permit.begin();
         // The paths are released by the call's name below; a lock of our own would be in the way.

@@ -1,7 +1,7 @@
 //! What is known of an intent's past, for whoever takes it up.
 //!
-//! The gate fills it with the executions that the ledger knows; what else tells of the past, such as
-//! changed lines and lessons, is added in [`of`].
+//! The gate fills it with the executions that the ledger knows; what else tells of the past, such
+//! as changed lines and lessons, is added in [`of`].
 
 use tagout_vocab::IntentId;
 use tagout_vocab::limits::CONTEXT_TRACE_COUNT_MAX;

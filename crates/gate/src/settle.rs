@@ -165,7 +165,7 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// Design §13.8: a missing report is settled by what the arguments predict, and by nothing else.
+    /// Design §13.8: a missing report is settled by what the arguments predict, and nothing else.
     fn guess_not(&self, execution: Execution<Executing>, changes: Vec<PathChange>) -> Receipt {
         let ticket = self.ticket;
         let as_predicted = |path: &WorkspacePath| {
@@ -238,7 +238,7 @@ impl Settling<'_> {
         match inner.ledger.append(events) {
             Ok(appended) => receipt.seqs = appended.seqs,
             Err(error) => {
-                // The permit stays open, so that it is settled when the ledger can be written again.
+                // The permit stays open, to be settled when the ledger can be written again.
                 receipt
                     .warnings
                     .push(format!("the ledger can't be written: {error}"));

@@ -232,7 +232,7 @@ pub(crate) struct GrantArgs {
 pub(crate) enum GrantVerb {
     /// Give a capability that the policy does not list, signed and recorded
     #[command(
-        after_help = "Example:\n  tagout grant issue --to session:s-1 --capability filesystem.write \
+        after_help = "Example:\n  tagout grant issue --to session:s-1 --capability state.write \
         --path 'src/**' --expires 2h"
     )]
     Issue(GrantIssueArgs),

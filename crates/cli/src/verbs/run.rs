@@ -71,8 +71,8 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
 }
 
-/// The receipt. Where the call was refused, the fields of the refusal stand beside the others, as in
-/// every refusal.
+/// The receipt. Where the call was refused, the fields of the refusal stand beside the others, as
+/// in every refusal.
 fn to_json(receipt: &Receipt) -> Value {
     let mut told = receipt_json(receipt);
     let refusal = receipt.refusal.as_ref().map(|refusal| refusal.to_json());

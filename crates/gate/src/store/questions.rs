@@ -125,7 +125,6 @@ impl Store {
 
     /// Whether a question or proposal was answered and is as old as `old` says.
     pub(super) fn is_question_over(
-        &self,
         path: &Path,
         old: impl Fn(Timestamp) -> bool,
     ) -> Result<bool, GateError> {

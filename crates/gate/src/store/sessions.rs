@@ -103,12 +103,12 @@ impl Store {
         if !path.exists() {
             return Ok(SessionRecord::new(id.clone()));
         }
-        let found = self.session_in(&self.session_folder(id))?;
+        let found = Self::session_in(&self.session_folder(id))?;
         Ok(found.unwrap_or_else(|| SessionRecord::new(id.clone())))
     }
 
     /// The session that a folder holds, if it holds a whole one.
-    pub(super) fn session_in(&self, folder: &Path) -> Result<Option<SessionRecord>, GateError> {
+    pub(super) fn session_in(folder: &Path) -> Result<Option<SessionRecord>, GateError> {
         let bytes = files::read(&folder.join(FILE), RECORD_BYTES_MAX)?.unwrap_or_default();
         // The last whole line holds; a line that a crash tore never counted.
         let whole = bytes.split_inclusive(|byte| *byte == b'\n');

@@ -71,7 +71,7 @@ impl Store {
         let _locked = self.lock(Path::new("questions"))?;
         let mut dropped = 0;
         for path in self.some("questions")? {
-            let over = self.is_question_over(&path, |at| is_older(at, now, SESSION_KEPT_MS))?;
+            let over = Self::is_question_over(&path, |at| is_older(at, now, SESSION_KEPT_MS))?;
             if over {
                 files::remove(&path)?;
                 dropped += 1;
@@ -84,7 +84,7 @@ impl Store {
     pub(crate) fn idle_sessions(&self, now: Timestamp) -> Result<Vec<SessionId>, GateError> {
         let mut found = Vec::new();
         for folder in self.some("sessions")? {
-            let record = self.session_in(&folder)?;
+            let record = Self::session_in(&folder)?;
             let idle = |record: &SessionRecord| {
                 let touched = record.touched_at;
                 touched.is_some_and(|at| is_older(at, now, SESSION_KEPT_MS))

@@ -115,8 +115,8 @@ fn a_segment_that_is_moved_away_is_told() {
     assert!(check(&place.dir).ok);
 }
 
-/// L10 Bad place: the whole folder is exchanged under a running process. The lock that it holds keeps
-/// nobody out of the other one, so it writes to neither.
+/// L10 Bad place: the whole folder is exchanged under a running process. The lock that it holds
+/// keeps nobody out of the other one, so it writes to neither.
 #[test]
 fn a_folder_that_is_exchanged_is_told() {
     let (place, other) = (filled(3, quiet()), filled(3, quiet()));

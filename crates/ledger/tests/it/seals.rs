@@ -185,7 +185,7 @@ fn kept_checkpoints_are_read_within_a_bound() {
     let away = tempfile::tempdir().unwrap();
     let file = away.path().join("kept");
     let bytes = vec![b'\n'; tagout_vocab::limits::LEDGER_PROOF_BYTES_MAX + 1];
-    std::fs::write(&file, bytes).unwrap();
+    write(&file, &bytes);
     let refused = SignedCheckpoint::read_kept(&file).unwrap_err();
     assert!(matches!(refused, LedgerError::TooLarge { .. }), "{refused}");
     // One without an end is not read to its end either.

@@ -7,6 +7,7 @@ use tagout_policy::capability::Capability;
 use tagout_tools::kit::Promise;
 use tagout_vocab::{Call, Declaration};
 
+use super::Gap;
 use super::native::{self, Conformance};
 use super::stage::{Stage, Tried, custom};
 use crate::args::PlaceArgs;
@@ -35,13 +36,13 @@ pub(super) struct Seen {
     large: Tried,
     late: Tried,
     barred: Tried,
-    command: Result<Tried, String>,
+    command: Result<Tried, Gap>,
     events: Vec<Event>,
     stats: Stats,
     /// The trials' own ledger verifies and agrees with their files.
-    whole: Result<u64, String>,
+    whole: Result<u64, Gap>,
     /// The same of this workspace, if there is one with a ledger.
-    own: Option<Result<u64, String>>,
+    own: Option<Result<u64, Gap>>,
 }
 
 impl Seen {
@@ -72,7 +73,7 @@ impl Seen {
             if stage.agrees(&events) {
                 return Ok(events_seen);
             }
-            Err("a file does not hold what the ledger says".to_owned())
+            Err(Gap::new("a file does not hold what the ledger says"))
         });
         Ok(Self {
             declared: native::declared(stage.engine.registry()),
@@ -126,14 +127,14 @@ impl Seen {
 }
 
 /// A command through whatever tool runs commands.
-fn command(stage: &Stage, conformance: &Conformance) -> Result<Tried, String> {
+fn command(stage: &Stage, conformance: &Conformance) -> Result<Tried, Gap> {
     let Some(tool) = conformance.commands.first() else {
-        return Err("no tool of this build runs commands".to_owned());
+        return Err(Gap::new("no tool of this build runs commands"));
     };
     let arguments = json!({ "command": "true" });
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     let tried = stage.call(Call::new(tool, arguments));
-    tried.map_err(|failure| failure.message)
+    tried.map_err(|failure| Gap::new(failure.message))
 }
 
 fn events(ledger: &std::path::Path) -> Result<Vec<Event>, Failure> {
@@ -144,37 +145,35 @@ fn events(ledger: &std::path::Path) -> Result<Vec<Event>, Failure> {
     Ok(found)
 }
 
-fn verified(
-    ledger: &std::path::Path,
-    keys: Vec<tagout_ledger::VerifierKey>,
-) -> Result<u64, String> {
+fn verified(ledger: &std::path::Path, keys: Vec<tagout_ledger::VerifierKey>) -> Result<u64, Gap> {
     let options = VerifyOptions {
         keys,
         ..VerifyOptions::default()
     };
-    let report = tagout_ledger::verify(ledger, &options).map_err(|error| error.to_string())?;
+    let report =
+        tagout_ledger::verify(ledger, &options).map_err(|error| Gap::new(error.to_string()))?;
     match report.problems.first() {
         None if report.ok => Ok(report.events),
-        Some(problem) => Err(problem.detail.clone()),
-        None => Err("it does not verify".to_owned()),
+        Some(problem) => Err(Gap::new(problem.detail.clone())),
+        None => Err(Gap::new("it does not verify")),
     }
 }
 
-fn own(place: &PlaceArgs) -> Option<Result<u64, String>> {
+fn own(place: &PlaceArgs) -> Option<Result<u64, Gap>> {
     let state = State::find(place).ok()?;
-    let key = keys::own(&state).map_err(|failure| failure.message);
+    let key = keys::own(&state).map_err(|failure| Gap::new(failure.message));
     Some(key.and_then(|key| verified(&state.ledger(), vec![key])))
 }
 
-fn of(result: Result<String, String>) -> Answer {
+fn of(result: Result<String, Gap>) -> Answer {
     match result {
         Ok(evidence) => Answer {
             met: true,
             evidence,
         },
-        Err(evidence) => Answer {
+        Err(gap) => Answer {
             met: false,
-            evidence,
+            evidence: gap.why,
         },
     }
 }
@@ -382,7 +381,7 @@ fn figures(seen: &Seen) -> Answer {
 fn whole(seen: &Seen) -> Answer {
     let trials = match &seen.whole {
         Ok(events) => format!("{events} events of the trials verify and agree with the files"),
-        Err(why) => return when(false, format!("the trials: {why}")),
+        Err(Gap { why }) => return when(false, format!("the trials: {why}")),
     };
     match &seen.own {
         None => when(
@@ -393,13 +392,13 @@ fn whole(seen: &Seen) -> Answer {
             true,
             format!("{trials}; {events} events of this workspace verify"),
         ),
-        Some(Err(why)) => when(false, format!("this workspace: {why}")),
+        Some(Err(Gap { why })) => when(false, format!("this workspace: {why}")),
     }
 }
 
 fn sandbox(seen: &Seen) -> Answer {
     match &seen.command {
-        Err(why) => when(false, why.clone()),
+        Err(gap) => when(false, gap.why.clone()),
         Ok(tried) => when(
             tried.receipt.outcome == Outcome::Completed,
             format!("a command ended as {}", tried.code()),

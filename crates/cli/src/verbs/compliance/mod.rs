@@ -18,11 +18,24 @@ use answers::{Answer, Seen};
 
 const LINES: &str = include_str!("../../../data/compliance/lines.json");
 
+/// What stands against a yes.
+#[derive(Debug)]
+struct Gap {
+    why: String,
+}
+
+impl Gap {
+    fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into() }
+    }
+}
+
 /// One line of the list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    line: String,
+    #[serde(rename = "line")]
+    number: String,
     asks: String,
     trial: String,
 }
@@ -45,10 +58,15 @@ pub(crate) fn run(place: &PlaceArgs, args: &ComplianceArgs) -> Result<Exit, Fail
     }
     let seen = Seen::gather(place)?;
     let mut answered = Vec::new();
-    for Line { line, asks, trial } in lines {
+    for Line {
+        number,
+        asks,
+        trial,
+    } in lines
+    {
         let Answer { met, evidence } = answers::answer(&trial, &seen);
         answered.push(Answered {
-            line,
+            line: number,
             asks,
             met,
             evidence,

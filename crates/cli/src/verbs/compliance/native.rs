@@ -11,6 +11,7 @@ use tagout_policy::intents::{self, IntentSet};
 use tagout_tools::kit::{Breach, KitError, Promise, Sample, conformance_with};
 use tagout_vocab::ToolKind;
 
+use super::Gap;
 use super::stage::INTENTS;
 use crate::failure::Failure;
 
@@ -40,13 +41,13 @@ pub(super) struct Conformance {
 
 impl Conformance {
     /// Whether every tool was tried and none broke one of these promises.
-    pub(super) fn holds(&self, promises: &[Promise]) -> Result<String, String> {
+    pub(super) fn holds(&self, promises: &[Promise]) -> Result<String, Gap> {
         let broken = |(_, breach): &&(String, Breach)| promises.contains(&breach.promise);
         if let Some((tool, breach)) = self.breaches.iter().find(broken) {
-            return Err(format!("`{tool}`: {breach}"));
+            return Err(Gap::new(format!("`{tool}`: {breach}")));
         }
         if !self.untried.is_empty() {
-            return Err(format!("not tried: {}", self.untried.join(", ")));
+            return Err(Gap::new(format!("not tried: {}", self.untried.join(", "))));
         }
         let (tools, runs) = (self.tools, self.runs);
         Ok(format!("{tools} tools ran {runs} times, no breach"))

@@ -66,7 +66,7 @@ impl TrialTool {
                 done
             }
             "large" => {
-                transaction.write(&path("inside/large")?, &[0; 40 * 1024])?;
+                transaction.write(&path("inside/large")?, &vec![0; 40 * 1024])?;
                 done
             }
             "late" => {
@@ -223,10 +223,10 @@ fn tools(shared: &Shared) -> Result<Vec<Box<dyn Tool>>, Failure> {
     let declaration: Declaration = serde_json::from_str(DECLARATION)
         .map_err(|error| Failure::failed(format!("the trial can't be read: {error}")))?;
     let mut hasty = declaration.clone();
-    hasty.id = "trial_hasty".to_owned();
+    "trial_hasty".clone_into(&mut hasty.id);
     hasty.resource_limits.max_execution_time_ms = Some(HASTE_MS);
     let mut barred = declaration.clone();
-    barred.id = "trial_barred".to_owned();
+    "trial_barred".clone_into(&mut barred.id);
     barred.required_capabilities = vec!["process.signal".to_owned()];
     let boxed = |declaration: Declaration| -> Box<dyn Tool> {
         let shared = shared.clone();
