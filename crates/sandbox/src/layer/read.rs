@@ -206,7 +206,8 @@ impl Reader<'_> {
             let was = was.transpose().map_err(at("look at", &full))?.flatten();
             let is_folder = match stat.kind {
                 Type::Whiteout => was.is_some_and(|was| was.kind == Type::Folder),
-                kind => kind == Type::Folder,
+                Type::Folder => true,
+                Type::File | Type::Symlink | Type::Pipe | Type::Socket | Type::Device => false,
             };
             if (self.how.is_private)(&full, is_folder) {
                 self.with_private.insert(path.to_vec());
@@ -234,7 +235,7 @@ impl Reader<'_> {
             Type::File => self.file(spot),
             Type::Folder => {
                 open.push(spot.path.clone());
-                self.directory(spot)
+                self.directory(&spot)
             }
             Type::Symlink | Type::Pipe | Type::Socket | Type::Device => self.small(spot),
         }
@@ -317,7 +318,7 @@ impl Reader<'_> {
         self.push(entry)
     }
 
-    fn directory(&mut self, spot: Spot<'_>) -> Result<(), LayerError> {
+    fn directory(&mut self, spot: &Spot<'_>) -> Result<(), LayerError> {
         let doing = || at("look at", &spot.path);
         let opened = sys::open_own_dir(spot.folder, spot.name).map_err(doing())?;
         let raw = sys::xattrs(&opened).map_err(doing())?;
