@@ -85,3 +85,6 @@ pub enum LayerError {
     #[error("this system has no overlay file system; commands that write are refused here")]
     Unsupported,
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
