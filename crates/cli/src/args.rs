@@ -1,20 +1,24 @@
 //! What can be typed. The help text is the doc comment of each field.
 
+mod commands;
 mod ledger;
 mod runtime;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+pub(crate) use commands::{DoctorArgs, ExecArgs, ParkedArgs, ParkedVerb};
 pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
 pub(crate) use runtime::{
-    AnswerArgs, ApproveArgs, EpochArgs, EpochVerb, InitArgs, IntentNewArgs, IntentProposeArgs,
-    PendingArgs, ProfileArg, RejectArgs, RunArgs, SessionArgs, TrustArgs,
+    AnswerArgs, ApproveArgs, EpochArgs, EpochVerb, GrantArgs, GrantIssueArgs, GrantVerb, InitArgs,
+    IntentNewArgs, IntentProposeArgs, PendingArgs, ProfileArg, RejectArgs, RunArgs, SessionArgs,
+    TrustArgs,
 };
 
 use clap::{Args as ClapArgs, CommandFactory as _, Parser, Subcommand, error::ErrorKind};
 use clap_complete::Shell;
 
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::report;
 
 /// Lockout-tagout for AI coding agents
@@ -55,6 +59,7 @@ pub(crate) enum Verb {
     Demo(DemoArgs),
     Explain(ExplainArgs),
     Run(RunArgs),
+    Exec(ExecArgs),
     Intent(IntentArgs),
     Trust(TrustArgs),
     Pending(PendingArgs),
@@ -62,12 +67,16 @@ pub(crate) enum Verb {
     Reject(RejectArgs),
     Answer(AnswerArgs),
     Epoch(EpochArgs),
+    Parked(ParkedArgs),
+    Doctor(DoctorArgs),
+    Grant(GrantArgs),
     Lint(LintArgs),
     Log(LogArgs),
     Verify(VerifyArgs),
     Prove(ProveArgs),
     Seal(SealArgs),
     Stats(StatsArgs),
+    Compliance(ComplianceArgs),
     Completions(CompletionsArgs),
 }
 
@@ -148,6 +157,9 @@ pub(crate) enum IntentVerb {
         /// Do not ask for a terminal
         #[arg(long)]
         yes: bool,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Let an intent go, whoever holds it (for people)
     #[command(after_help = "Example:\n  tagout intent release INT-001")]
@@ -157,6 +169,9 @@ pub(crate) enum IntentVerb {
         /// Do not ask for a terminal
         #[arg(long)]
         yes: bool,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -164,6 +179,17 @@ pub(crate) enum IntentVerb {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  tagout lint")]
 pub(crate) struct LintArgs {
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Check this build and this workspace against the list of RFC-0001, line by line, by trying it
+///
+/// The trials run in a throw-away workspace. Exit code 0 only if every line is met.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  tagout compliance --json")]
+pub(crate) struct ComplianceArgs {
     /// Answer in JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -197,11 +223,24 @@ pub(crate) fn parse() -> Result<Args, Exit> {
             error.kind(),
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
         );
+        if !answered && wants_json() {
+            let message = error.render().to_string();
+            let failure = Failure::invalid(message.trim_end());
+            return report::failure(&failure.hint("`tagout --help` lists what there is"), true);
+        }
         let exit = if answered { Exit::Done } else { Exit::Invalid };
         // Printing help can only fail when nobody reads it.
         error.print().unwrap_or_default();
         exit
     })
+}
+
+/// Whether a program reads the answer. Asked of the words themselves, so that it also holds for a
+/// line that can't be understood; what follows `--` belongs to somebody else.
+pub(crate) fn wants_json() -> bool {
+    std::env::args_os()
+        .take_while(|word| word != "--")
+        .any(|word| word == "--json")
 }
 
 /// The command line's definition, for completions.
@@ -241,9 +280,22 @@ pub(crate) fn state_dir() -> Option<PathBuf> {
         .or_else(|| named("HOME").map(|home| home.join(".local").join("state").join("tagout")))
 }
 
-/// Whether this process was started by a governed call: `TAGOUT_GOVERNED` is set there.
+/// Whether this process was started by a governed call: `TAGOUT_GOVERNED` is set there, and the
+/// sandbox shows a file that no process in it can remove.
 pub(crate) fn is_governed() -> bool {
-    named("TAGOUT_GOVERNED").is_some()
+    named("TAGOUT_GOVERNED").is_some() || Path::new(tagout_sandbox::GOVERNED).exists()
+}
+
+/// What commands are run with: of this process's variables, those that programs usually need.
+pub(crate) fn commands(state_home: PathBuf) -> tagout_gate::Commands {
+    tagout_gate::Commands {
+        environment: tagout_sandbox::environment::rebuild(
+            std::env::vars_os(),
+            tagout_sandbox::environment::USUAL,
+        ),
+        home: named("HOME"),
+        hidden: std::iter::once(state_home).chain(config_dir()).collect(),
+    }
 }
 
 #[expect(

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Invalid,
     /// Someone else changed the same thing.
     Conflict,
+    /// A code of its own: that of a command that was run, or 125 to 127.
+    Own(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -25,6 +27,7 @@ impl From<Exit> for ExitCode {
             Exit::Denied => 2,
             Exit::Invalid => 3,
             Exit::Conflict => 4,
+            Exit::Own(code) => code,
         })
     }
 }

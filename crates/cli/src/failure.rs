@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
+use tagout_gate::GateError;
 use tagout_policy::problem::Problem;
+use tagout_vocab::{Code, Gate, Refusal};
 
 use crate::exit::Exit;
 
@@ -11,6 +13,8 @@ use crate::exit::Exit;
 pub(crate) struct Failure {
     /// How the program ends.
     pub(crate) exit: Exit,
+    /// What programs branch on.
+    pub(crate) code: Code,
     /// What happened and where.
     pub(crate) message: String,
     /// What to do about it.
@@ -22,6 +26,7 @@ impl Failure {
     pub(crate) fn invalid(message: impl Display) -> Self {
         Self {
             exit: Exit::Invalid,
+            code: Code::SchemaInvalid,
             message: message.to_string(),
             hint: None,
         }
@@ -31,17 +36,47 @@ impl Failure {
     pub(crate) fn failed(message: impl Display) -> Self {
         Self {
             exit: Exit::Failed,
+            code: Code::ExecutionFailed,
             message: message.to_string(),
             hint: None,
         }
     }
 
-    /// Whoever asked may not.
-    pub(crate) fn denied(message: impl Display) -> Self {
+    /// Whoever asked may not, and which rule says so.
+    pub(crate) fn denied(code: Code, message: impl Display) -> Self {
         Self {
             exit: Exit::Denied,
+            code,
             message: message.to_string(),
             hint: None,
+        }
+    }
+
+    /// The same under another code.
+    pub(crate) const fn code(mut self, code: Code) -> Self {
+        self.code = code;
+        self
+    }
+
+    /// H9: the one form in which programs get every refusal.
+    pub(crate) fn refusal(&self) -> Refusal {
+        let gate = match self.exit {
+            Exit::Invalid => Gate::Schema,
+            Exit::Done | Exit::Failed | Exit::Denied | Exit::Conflict | Exit::Own(_) => {
+                Gate::Record
+            }
+        };
+        let remedy = self.hint.clone();
+        Refusal {
+            code: self.code,
+            reason: self.message.clone(),
+            remedy: remedy
+                .unwrap_or_else(|| "mend what the reason names, and try again".to_owned()),
+            retryable: false,
+            intent_id: None,
+            paths: Vec::new(),
+            gate,
+            rule: "built-in: command line".to_owned(),
         }
     }
 
@@ -54,6 +89,33 @@ impl Failure {
     /// A file that can't be understood: every problem on its own line.
     pub(crate) fn problems(problems: &[Problem]) -> Self {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Self::invalid(lines.join("\n"))
+        Self::invalid(lines.join("\n")).code(Code::PolicyInvalid)
+    }
+}
+
+impl From<GateError> for Failure {
+    fn from(error: GateError) -> Self {
+        let code = error.code();
+        if matches!(
+            error,
+            GateError::Unknown { .. } | GateError::Id { .. } | GateError::Grant { .. }
+        ) {
+            return Self::invalid(error);
+        }
+        let failure = Self::failed(&error).code(code);
+        if matches!(
+            error,
+            GateError::Answered { .. } | GateError::AlreadySetUp { .. }
+        ) {
+            return Self {
+                exit: Exit::Conflict,
+                code: Code::Conflict,
+                ..failure
+            };
+        }
+        if matches!(error, GateError::Expired { .. }) {
+            return failure.code(Code::ApprovalExpired);
+        }
+        failure
     }
 }

@@ -10,6 +10,7 @@ mod moments;
 mod person;
 mod report;
 mod runtime;
+mod signals;
 mod site;
 mod state;
 mod terminal;
@@ -18,6 +19,7 @@ mod verbs;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    tagout_sandbox::serve_if_helper();
     match args::parse() {
         Ok(args) => verbs::run(args).into(),
         Err(exit) => exit.into(),

@@ -15,8 +15,19 @@ pub(crate) fn since(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     })
 }
 
+/// Reads how long from now, or a time.
+pub(crate) fn until(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    if let Some(millis) = span(text) {
+        return Ok(now.plus_millis(millis));
+    }
+    Timestamp::parse(text).map_err(|error| {
+        Failure::invalid(format!("`{text}`: {error}"))
+            .hint("or say how long from now: `90s`, `30m`, `2h`, `3d`, `1w`")
+    })
+}
+
 /// A number and a unit, in milliseconds.
-fn span(text: &str) -> Option<i64> {
+pub(crate) fn span(text: &str) -> Option<i64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text.strip_prefix(digits)? {
         "s" => 1_000,

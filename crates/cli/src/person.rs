@@ -10,13 +10,14 @@ use crate::report;
 
 /// Refuses a verb unless a person runs it: at a terminal, or in a script that says `--yes`.
 ///
-/// Inside a governed call nothing helps, also not `--yes`. So far such a call is known by its
-/// environment alone, which a process can clear; the sandbox adds marks that it can't. The
-/// refusal names no way around, because agents read it too.
+/// Inside a governed call nothing helps, also not `--yes`. Such a call is known by its environment,
+/// which a process can clear, and by a mark of the sandbox, which it can't. The refusal names no
+/// way around, because agents read it too.
 pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
     let refused = |why: &str, hint: &str| {
-        let code = Code::PersonOnly.as_str();
-        Failure::denied(format!("{code}: `tagout {verb}` is for people: {why}")).hint(hint)
+        let code = Code::PersonOnly;
+        let message = format!("{}: `tagout {verb}` is for people: {why}", code.as_str());
+        Failure::denied(code, message).hint(hint)
     };
     if args::is_governed() {
         return Err(refused(
@@ -33,10 +34,10 @@ pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks for a yes, unless it was given on the command line.
-pub(crate) fn agrees(yes: bool, question: &str) -> Result<bool, Failure> {
+/// Asks for a yes, unless it was given on the command line. Anything else is a no.
+pub(crate) fn agrees(yes: bool, question: &str) -> Result<(), Failure> {
     if yes {
-        return Ok(true);
+        return Ok(());
     }
     report::note(&format!("{question} [y/N]"));
     let mut answer = String::new();
@@ -44,5 +45,9 @@ pub(crate) fn agrees(yes: bool, question: &str) -> Result<bool, Failure> {
         .lock()
         .read_line(&mut answer)
         .map_err(|error| Failure::failed(format!("the answer can't be read: {error}")))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    if matches!(answer.trim(), "y" | "Y" | "yes") {
+        return Ok(());
+    }
+    let code = Code::ApprovalRejected;
+    Err(Failure::denied(code, "nothing was done: the answer was no"))
 }

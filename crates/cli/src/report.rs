@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -44,8 +45,22 @@ pub(crate) fn note(text: &str) {
     writeln!(io::stderr(), "{text}").unwrap_or_default();
 }
 
-/// Says what went wrong, and gives the exit code.
-pub(crate) fn failure(failure: &Failure) -> Exit {
+/// Says what was done: in words, or as an object for a program.
+pub(crate) fn done(json: bool, words: &str, value: &Value) -> Result<Exit, Failure> {
+    if json {
+        self::json(value)?;
+    } else {
+        line(words)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Says what went wrong, and gives the exit code. A program that asked for JSON gets the one form
+/// of a refusal on standard output; a person gets a line.
+pub(crate) fn failure(failure: &Failure, json: bool) -> Exit {
+    if json && self::json(&failure.refusal().to_json()).is_ok() {
+        return failure.exit;
+    }
     let mark = paint("error", "31", io::stderr().is_terminal());
     note(&format!("{mark}: {}", failure.message));
     if let Some(hint) = &failure.hint {

@@ -5,11 +5,11 @@ use std::io::Read as _;
 use std::path::Path;
 use std::thread;
 
-use tagout_gate::{Clockwork, Engine, Places, Registry, Shelf, Site, Sources, Text};
+use tagout_gate::{Clockwork, Engine, Places, Registry, Shelf, Site, Sources, Text, Tool};
 use tagout_policy::catalogue::Catalogue;
 use tagout_policy::law::Layer;
 
-use crate::args::PlaceArgs;
+use crate::args::{self, PlaceArgs};
 use crate::books;
 use crate::failure::Failure;
 use crate::{clock, report, site, state};
@@ -65,6 +65,11 @@ pub(crate) fn sources(root: &Path) -> Result<Sources, Failure> {
     })
 }
 
+/// Whether the workspace has a state.
+pub(crate) fn is_set_up(place: &PlaceArgs) -> bool {
+    places(place).is_ok_and(|places| Site::open(&places).is_ok())
+}
+
 /// Opens the engine of the workspace, recovering first what a crash left behind.
 pub(crate) fn open(place: &PlaceArgs) -> Result<Engine, Failure> {
     open_at(&places(place)?)
@@ -72,20 +77,30 @@ pub(crate) fn open(place: &PlaceArgs) -> Result<Engine, Failure> {
 
 /// The same for known places.
 pub(crate) fn open_at(places: &Places) -> Result<Engine, Failure> {
-    open_under(places, books::user_layer()?)
+    open_under(places, books::user_layer()?, Vec::new())
 }
 
 /// The same without the person's own policy, for a demonstration that comes out alike everywhere.
 pub(crate) fn open_without_user(places: &Places) -> Result<Engine, Failure> {
-    open_under(places, None)
+    open_under(places, None, Vec::new())
 }
 
-fn open_under(places: &Places, user: Option<Layer>) -> Result<Engine, Failure> {
-    let site = Site::open(places).map_err(Failure::failed)?;
+/// The same with tools beside the native ones.
+pub(crate) fn open_with(places: &Places, more: Vec<Box<dyn Tool>>) -> Result<Engine, Failure> {
+    open_under(places, None, more)
+}
+
+fn open_under(
+    places: &Places,
+    user: Option<Layer>,
+    more: Vec<Box<dyn Tool>>,
+) -> Result<Engine, Failure> {
+    let site = Site::open(places)?;
     let shelf = shelf(&site, user, &places.root)?;
-    let registry = registry(&shelf)?;
-    let (engine, recovered) =
-        Engine::open(site, shelf, registry, clockwork()?).map_err(Failure::failed)?;
+    let registry = registry(&shelf, more)?;
+    let commands = args::commands(places.state_home.clone());
+    let given = (registry, Some(commands));
+    let (engine, recovered) = Engine::open_with(site, shelf, given, clockwork()?)?;
     for call in &recovered.completed {
         report::note(&format!(
             "{call} was committed before a crash; the ledger knows now"
@@ -102,13 +117,13 @@ fn open_under(places: &Places, user: Option<Layer>) -> Result<Engine, Failure> {
 
 fn shelf(site: &Site, user: Option<Layer>, root: &Path) -> Result<Shelf, Failure> {
     let catalogue = Catalogue::built_in().map_err(|problems| Failure::problems(&problems))?;
-    site.shelve(catalogue, user, &sources(root)?)
-        .map_err(Failure::failed)
+    Ok(site.shelve(catalogue, user, &sources(root)?)?)
 }
 
-fn registry(shelf: &Shelf) -> Result<Registry, Failure> {
+fn registry(shelf: &Shelf, more: Vec<Box<dyn Tool>>) -> Result<Registry, Failure> {
     let mut registry = Registry::new(shelf.books.catalogue.clone());
-    for tool in tagout_tools::native(&shelf.books.catalogue).map_err(Failure::failed)? {
+    let native = tagout_tools::native(&shelf.books.catalogue).map_err(Failure::failed)?;
+    for tool in native.into_iter().chain(more) {
         registry.register(tool).map_err(Failure::failed)?;
     }
     Ok(registry)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tagout_gate::ID_FILE;
 use tagout_ledger::LedgerError;
+use tagout_vocab::Code;
 use tagout_vocab::limits::ID_BYTES_MAX;
 
 use crate::args::{self, PlaceArgs};
@@ -87,6 +88,7 @@ fn read_id(root: &Path) -> Result<String, Failure> {
 
 fn lost(why: &str) -> Failure {
     Failure::failed(format!("the state of this workspace is gone: {why}"))
+        .code(Code::StateLost)
         .hint("restore it, or a person starts anew with `tagout epoch new`")
 }
 
@@ -95,7 +97,7 @@ impl From<LedgerError> for Failure {
         if matches!(error, LedgerError::NoSuchEvent { .. }) {
             Self::invalid(error)
         } else {
-            Self::failed(error)
+            Self::failed(error).code(Code::LedgerUnavailable)
         }
     }
 }

@@ -1,19 +1,22 @@
 //! How a run ends: told to the ledger, to the session and to the caller.
 
-use tagout_ledger::{Appended, NewEvent, PathChange, Sealing};
+use tagout_ledger::{Appended, NewEvent, Sealing};
 use tagout_vocab::{Code, Refusal, Timestamp};
-use tagout_workspace::{Committed, RelPath};
+use tagout_workspace::RelPath;
 
 use crate::admit::unavailable;
+use crate::command;
 use crate::engine::Inner;
 use crate::error::GateError;
 use crate::failure::{Failure, FailureKind};
+use crate::history;
 use crate::lifecycle::{Cause, Executing, Execution};
 use crate::permit::Ticket;
 use crate::receipt::{Outcome, Promise, Receipt};
-use crate::record::Closing;
+use crate::record::{self, Closing};
 use crate::requests;
 use crate::run::Ran;
+use crate::tool::Request;
 
 /// The receipt of a call that never began.
 pub(crate) fn refused(outcome: Outcome, refusal: Box<Refusal>) -> Receipt {
@@ -74,6 +77,8 @@ pub(crate) fn aborted(
         refusal: Some(Box::new(failure.refusal(ticket.intent.as_ref()))),
         failure: Some(failure.kind),
         left: failure.more.left,
+        output: failure.more.output,
+        parked: failure.more.parked,
         ..Receipt::of(Outcome::RolledBack, Promise::Run)
     };
     match inner.ledger.append(&events) {
@@ -98,16 +103,6 @@ fn spend(inner: &Inner, ticket: &Ticket, (from, to): (Timestamp, Timestamp)) {
     }
 }
 
-fn changes_of(committed: Option<&Committed>) -> Vec<PathChange> {
-    let changes = committed.map(|committed| committed.changes.as_slice());
-    let change = |one: &tagout_workspace::Change| PathChange {
-        path: one.path.to_string(),
-        before: one.before,
-        after: one.after,
-    };
-    changes.unwrap_or_default().iter().map(change).collect()
-}
-
 /// COMPLETED, with what the tool asked for, in one durable step.
 pub(crate) fn completed(
     inner: &Inner,
@@ -123,15 +118,22 @@ pub(crate) fn completed(
         ended,
     };
     let id = execution.id().clone();
-    let changes = changes_of(ran.committed.as_ref());
+    let changes = ran.committed.as_ref();
+    let changes = changes.map(|committed| record::path_changes(&committed.changes));
+    let changes = changes.unwrap_or_default();
     let until = ran
         .committed
         .as_ref()
         .map(|committed| committed.undoable_until);
-    let mut events = closing.completed(execution, Some(&ran.output), changes.clone());
+    let mut events = closing.completed(
+        execution,
+        (Some(&ran.output), Some(ran.usage)),
+        changes.clone(),
+    );
     if let Some(last) = events.last_mut() {
         last.undoable_until = until;
     }
+    record::tell_of_command(&mut events, ran.told.as_ref());
     let mut receipt = Receipt {
         execution: Some(id),
         changes,
@@ -146,6 +148,8 @@ pub(crate) fn completed(
         Err(error) => return untold(inner, ticket, receipt, (&error, &ran)),
     }
     after(inner, ticket, &ran, &mut receipt);
+    history::note(inner, ticket, &receipt);
+    over(inner, ticket, &ran, &mut receipt);
     receipt.output = Some(ran.output);
     if let Some(committed) = ran.committed {
         let due = committed.checkpoint_due;
@@ -199,6 +203,17 @@ fn untold(
     receipt.warnings.push(told.to_owned());
     after(inner, ticket, ran, &mut receipt);
     receipt
+}
+
+/// A session that is over takes with it what it left running.
+fn over(inner: &Inner, ticket: &Ticket, ran: &Ran, receipt: &mut Receipt) {
+    let completes = |(_, request): &(String, Request)| *request == Request::Complete;
+    if ran.requests.iter().any(completes)
+        && let Err(error) = command::end_session(inner, &ticket.session)
+    {
+        let told = format!("what the session left running could not be ended: {error}");
+        receipt.warnings.push(told);
+    }
 }
 
 /// What the session has seen now.

@@ -1,11 +1,17 @@
 //! What a running tool may see and do.
 
+use std::ops::Range;
+
+use serde_json::Value;
+use tagout_ledger::Usage;
 use tagout_policy::judge::Books;
 use tagout_vocab::path::Roots;
-use tagout_vocab::{Place, Session, Timestamp, WorkspacePath};
+use tagout_vocab::{IntentId, Place, Session, Timestamp, WorkspacePath};
 use tagout_workspace::{Follow, Transaction, Workspace};
 
 use crate::clockwork::Clockwork;
+use crate::command::{Command, CommandEnded, Layer, Refused, Room, StoredOutput, confinement};
+use crate::history::{self, History};
 use crate::store::Store;
 use crate::tool::{Request, ToolError};
 
@@ -19,6 +25,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) store: &'a Store,
     pub(crate) clockwork: &'a Clockwork,
     pub(crate) now: Timestamp,
+    /// What commands are run with, where they can be.
+    pub(crate) room: Option<Room<'a>>,
 }
 
 /// What a running tool may see and do. It ends with the run.
@@ -29,6 +37,20 @@ pub struct Context<'a, 't> {
     transaction: Transaction<'t>,
     seen: Vec<WorkspacePath>,
     requests: Vec<(String, Request)>,
+    ran: Option<Ran>,
+}
+
+/// What a command of the call left behind.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// What it wrote and is not private.
+    pub(crate) layer: Option<Layer>,
+    /// Why that must not be applied, if so.
+    pub(crate) refused: Option<Refused>,
+    /// What the closing event says about it.
+    pub(crate) told: Value,
+    /// What it used.
+    pub(crate) usage: Usage,
 }
 
 /// What is left of a context when its tool has returned.
@@ -37,6 +59,7 @@ pub(crate) struct Left<'t> {
     pub(crate) transaction: Transaction<'t>,
     pub(crate) seen: Vec<WorkspacePath>,
     pub(crate) requests: Vec<(String, Request)>,
+    pub(crate) ran: Option<Ran>,
 }
 
 impl<'a, 't> Context<'a, 't> {
@@ -51,6 +74,7 @@ impl<'a, 't> Context<'a, 't> {
             transaction,
             seen: Vec::new(),
             requests: Vec::new(),
+            ran: None,
         }
     }
 
@@ -59,6 +83,7 @@ impl<'a, 't> Context<'a, 't> {
             transaction: self.transaction,
             seen: self.seen,
             requests: self.requests,
+            ran: self.ran,
         }
     }
 
@@ -106,6 +131,11 @@ impl<'a, 't> Context<'a, 't> {
         self.around.books
     }
 
+    /// What is known of an intent's past.
+    pub fn history(&self, intent: &IntentId) -> History {
+        history::of(self.around.store, intent)
+    }
+
     /// When the run began.
     pub const fn now(&self) -> Timestamp {
         self.around.now
@@ -116,6 +146,35 @@ impl<'a, 't> Context<'a, 't> {
         self.seen.push(path.clone());
     }
 
+    /// Runs a command in the lane that the call's class chose, once per call. What it changed is
+    /// staged into the transaction, where the judge looks at it; what may not be applied is kept
+    /// for a person, and the call ends as refused after the tool has returned.
+    pub fn command(&mut self, command: &Command) -> Result<CommandEnded, ToolError> {
+        let Some(room) = self.around.room else {
+            return Err(confinement(
+                "commands are not run here",
+                "use a tool that needs no command",
+            ));
+        };
+        if self.ran.is_some() {
+            return Err(ToolError::failed("a call runs one command"));
+        }
+        let over = room.run(command)?;
+        // What the analysis knows to be read, the session has seen.
+        self.seen.extend(room.ticket.reads.iter().cloned());
+        let settled = room.settle(command, &over, &mut self.transaction);
+        if let Some(lesson) = settled.lesson {
+            self.request(Request::Learn(lesson));
+        }
+        self.ran = Some(settled.ran);
+        Ok(settled.ended)
+    }
+
+    /// A part of the stored output of a command of this workspace.
+    pub fn stored_output(&self, id: &str, part: Range<u64>) -> Result<StoredOutput, ToolError> {
+        crate::command::stored(self.workspace.state_path(), id, part)
+    }
+
     /// Asks the engine for something that happens once the tool has returned. Gives back the id of
     /// what will be made: a question, a proposal, a child session.
     pub fn request(&mut self, request: Request) -> String {
@@ -123,9 +182,11 @@ impl<'a, 't> Context<'a, 't> {
             Request::Question { .. } => "q",
             Request::Propose { .. } => "p",
             Request::Child { .. } => "s",
-            Request::Select(_) | Request::Complete | Request::Todo(_) | Request::SwitchMode(_) => {
-                "r"
-            }
+            Request::Select(_)
+            | Request::Complete
+            | Request::Todo(_)
+            | Request::SwitchMode(_)
+            | Request::Learn(_) => "r",
         };
         let id = self.around.clockwork.id(prefix);
         self.requests.push((id.clone(), request));

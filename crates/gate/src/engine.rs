@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tagout_ledger::{KeySource, Ledger};
 use tagout_policy::scope::CaseRule;
 use tagout_vocab::path::Roots;
-use tagout_vocab::{Call, CallId};
-use tagout_workspace::Workspace;
+use tagout_vocab::{Call, CallId, Role};
+use tagout_workspace::{Workspace, WriterProbe};
 
 use crate::admit::{self, Admitted, Considered, Way};
 use crate::clockwork::Clockwork;
 use crate::close;
+use crate::command::{Attached, Commands, Yard};
+use crate::enforced;
 use crate::error::GateError;
 use crate::permit::Permit;
 use crate::receipt::{Admission, Outcome, Promise, Receipt, Report};
@@ -34,6 +36,8 @@ pub(crate) struct Inner {
     pub(crate) workspace: Workspace,
     pub(crate) roots: Roots,
     pub(crate) case: CaseRule,
+    /// What commands are run with; without it none are.
+    pub(crate) commands: Option<Yard>,
     running: Mutex<Option<Arc<Running>>>,
 }
 
@@ -46,10 +50,23 @@ pub struct Engine {
 impl Engine {
     /// Opens ledger, workspace and state, and recovers first. Whatever fails here fails closed:
     /// there is no engine, so nothing runs.
+    ///
+    /// An engine that is opened this way runs no commands; see [`Self::open_with`].
     pub fn open(
         site: Site,
         shelf: Shelf,
         registry: Registry,
+        clockwork: Clockwork,
+    ) -> Result<(Self, Recovered), GateError> {
+        Self::open_with(site, shelf, (registry, None), clockwork)
+    }
+
+    /// The same with what is needed to run commands. The program's `main` has to begin with
+    /// [`tagout_sandbox::serve_if_helper`].
+    pub fn open_with(
+        site: Site,
+        shelf: Shelf,
+        (registry, commands): (Registry, Option<Commands>),
         clockwork: Clockwork,
     ) -> Result<(Self, Recovered), GateError> {
         run::watch_panics();
@@ -58,7 +75,10 @@ impl Engine {
             ..tagout_ledger::Options::default()
         };
         let ledger = Ledger::open(&site.ledger(), options)?;
-        let workspace = tagout_workspace::Options::default();
+        let workspace = tagout_workspace::Options {
+            writers: writers(),
+            ..tagout_workspace::Options::default()
+        };
         let workspace = Workspace::open(&site.root, &site.state, workspace)?;
         let extra = shelf.books.law.roots().into_iter();
         let roots = Roots {
@@ -79,18 +99,27 @@ impl Engine {
             workspace,
             roots,
             case,
+            commands: commands.map(Yard::new).transpose()?,
             running: Mutex::new(None),
         };
         let recovered = recover::recover(&inner)?;
+        let tidy = inner.site.store.is_tidying_due(inner.clockwork.now());
         let inner = Arc::new(inner);
-        Ok((Self { inner }, recovered))
+        let engine = Self { inner };
+        if tidy {
+            // What could not be tidied now is tidied another time; nothing is judged by it.
+            drop(engine.tidy());
+        }
+        Ok((engine, recovered))
     }
 
     /// Judges a call that the agent's client will execute. The verdict is durable before it is
     /// known; without a ledger, everything is denied.
     pub fn admit(&self, call: &Call) -> Admission {
-        if let Some(known) = settle::seen_before(&self.inner, call) {
-            return Admission::Permit(Box::new(known));
+        match settle::seen_before(&self.inner, call) {
+            Ok(Some(known)) => return Admission::Permit(Box::new(known)),
+            Ok(None) => {}
+            Err(refusal) => return Admission::Deny(refusal),
         }
         match admit::consider(&self.inner, call, Way::Guard) {
             Considered::Permitted(admitted) => Admission::Permit(Box::new(admitted.permit)),
@@ -101,9 +130,14 @@ impl Engine {
 
     /// Judges a call and runs it: the whole line. Nothing of a call that fails stays behind.
     pub fn execute(&self, call: &Call) -> Receipt {
+        self.execute_with(call, &Attached::default())
+    }
+
+    /// The same with someone who looks at a command's output while it comes, or may end it.
+    pub fn execute_with(&self, call: &Call, attached: &Attached) -> Receipt {
         let mut retries = 0;
         loop {
-            let mut receipt = self.attempt(call);
+            let mut receipt = self.attempt(call, attached);
             receipt.retries = retries;
             match retry::wait(&self.inner, call, &receipt) {
                 None => return receipt,
@@ -113,7 +147,7 @@ impl Engine {
         }
     }
 
-    fn attempt(&self, call: &Call) -> Receipt {
+    fn attempt(&self, call: &Call, attached: &Attached) -> Receipt {
         let admitted = match admit::consider(&self.inner, call, Way::Run) {
             Considered::Permitted(admitted) => *admitted,
             Considered::Pending { approval, refusal } => {
@@ -130,10 +164,10 @@ impl Engine {
                 return close::refused(outcome, refusal);
             }
         };
-        self.perform(call, admitted)
+        self.perform(call, admitted, attached)
     }
 
-    fn perform(&self, call: &Call, admitted: Admitted) -> Receipt {
+    fn perform(&self, call: &Call, admitted: Admitted, attached: &Attached) -> Receipt {
         let Admitted {
             permit,
             arguments,
@@ -156,6 +190,11 @@ impl Engine {
                 return close::aborted(inner, (execution, &ticket), close::not_registered());
             }
         };
+        let limits = match ticket.role {
+            // A command's limits are held by the sandbox, and its output names who holds each.
+            Some(Role::Shell) => Vec::new(),
+            Some(_) | None => enforced::in_process(entry.tool.declaration().resource_limits),
+        };
         let started = inner.clockwork.now();
         let ran = run::run(Job {
             inner: Arc::clone(inner),
@@ -165,6 +204,7 @@ impl Engine {
             cwd: call.cwd.clone(),
             session,
             started,
+            attached: attached.clone(),
         });
         let mut receipt = match ran {
             Ok(ran) => close::completed(inner, (execution, &ticket), ran, started),
@@ -173,11 +213,12 @@ impl Engine {
         running.ended(&ticket.execution);
         drop(claim);
         receipt.warnings.extend(warnings);
+        receipt.limits = limits;
         receipt
     }
 
-    /// Takes note of how a client's execution ended. It never rolls back: a person's edits may lie
-    /// between; what changed is recorded and can be undone.
+    /// Takes note of how a client's execution ended, once. It never rolls back: a person's edits may
+    /// lie between; what changed is recorded and can be undone.
     pub fn settle(&self, permit: Permit, report: &Report) -> Receipt {
         let (execution, ticket, claim) = permit.begin();
         // The paths are released by the call's name below; a lock of our own would be in the way.
@@ -216,6 +257,18 @@ impl Engine {
     /// The ledger.
     pub fn ledger(&self) -> &Ledger {
         &self.inner.ledger
+    }
+}
+
+/// How files that someone holds open for writing are found: the kernel is asked where it answers.
+const fn writers() -> WriterProbe {
+    #[cfg(target_os = "linux")]
+    {
+        WriterProbe::Lease(tagout_sandbox::lease)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        WriterProbe::Processes
     }
 }
 

@@ -89,6 +89,40 @@ pub enum GateError {
         /// The id that was asked for.
         id: String,
     },
+    /// More than may wait.
+    #[error("there are already {max} {what}; a person has to look at them first")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The bound.
+        max: usize,
+    },
+    /// A set of changes that can't be applied.
+    #[error("`{id}` can't be applied: {why}")]
+    NotApplied {
+        /// The set.
+        id: String,
+        /// What stands against it.
+        why: String,
+        /// The code of that.
+        code: Code,
+    },
+    /// A command's layer can't be read.
+    #[error("the layer of a command can't be read: {source}")]
+    Layer {
+        /// Why.
+        #[from]
+        source: tagout_sandbox::layer::LayerError,
+    },
+    /// A command's changes can't be staged.
+    #[error(transparent)]
+    Stage(#[from] crate::changes::StageError),
+    /// The sandbox failed.
+    #[error("the sandbox can't be used: {source}")]
+    Sandbox {
+        /// Why.
+        source: Box<tagout_sandbox::SandboxError>,
+    },
     /// It was answered before.
     #[error("the {what} `{id}` was already answered")]
     Answered {
@@ -151,6 +185,7 @@ impl GateError {
                 source: W::StateMissing { .. },
             } => Code::StateLost,
             Self::Unreadable { .. } => Code::PolicyInvalid,
+            Self::NotApplied { code, .. } => *code,
             Self::AlreadySetUp { .. }
             | Self::Ledger { .. }
             | Self::Workspace { .. }
@@ -159,6 +194,10 @@ impl GateError {
             | Self::Damaged { .. }
             | Self::Key { .. }
             | Self::Unknown { .. }
+            | Self::TooMany { .. }
+            | Self::Layer { .. }
+            | Self::Sandbox { .. }
+            | Self::Stage(_)
             | Self::Answered { .. }
             | Self::Expired { .. }
             | Self::Grant { .. }

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use tagout_policy::judge::{Case, Facts, FileFact, Files, Isolation, Usage};
-use tagout_vocab::{Call, Effect, Place, Role, Session, Target, Timestamp, WorkspacePath};
+use tagout_vocab::{
+    Call, Effect, Place, Role, Session, Target, Timestamp, ToolKind, WorkspacePath,
+};
 use tagout_workspace::{Error as W, Follow, Freshness, RelPath, Resolved, ResolvedKind};
 
+use crate::admit::Way;
 use crate::engine::Inner;
 use crate::error::GateError;
 use crate::old_text;
@@ -38,7 +41,7 @@ pub(crate) fn gather(
     inner: &Inner,
     call: &Call,
     record: &SessionRecord,
-    now: Timestamp,
+    (now, way): (Timestamp, Way),
 ) -> Result<Gathered, GateError> {
     let session = &record.session;
     let mut facts = bare(inner, now);
@@ -67,6 +70,10 @@ pub(crate) fn gather(
     }
     mutated.sort();
     mutated.dedup();
+    // What a client runs itself, nothing here holds.
+    if case.kind() == ToolKind::Execute && way == Way::Run {
+        facts.isolation = inner.isolation(case.class)?;
+    }
     facts.files = Files::Known(known);
     usage(inner, (&case, record), &mut facts)?;
     Ok(Gathered {

@@ -67,6 +67,12 @@ pub(crate) struct More {
     pub(crate) backtrace: Option<String>,
     /// What could not be undone.
     pub(crate) left: Vec<String>,
+    /// What the tool returned before its changes were refused.
+    pub(crate) output: Option<serde_json::Value>,
+    /// Under which id its changes are kept.
+    pub(crate) parked: Option<String>,
+    /// What the closing event says about it.
+    pub(crate) told: Option<serde_json::Value>,
 }
 
 const TEXT_CHARS_MAX: usize = 8_000;
@@ -108,6 +114,12 @@ impl Failure {
                 Cause::ExecutionError,
                 Code::ExecutionFailed,
             ),
+            ToolError::Confinement { remedy, .. } => {
+                let (kind, cause) = (FailureKind::Resource, Cause::ExecutionError);
+                let mut refused = failed(kind, cause, Code::IsolationUnavailable);
+                refused.remedy.clone_from(remedy);
+                refused
+            }
             ToolError::Outside { path } => {
                 let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
                 let mut outside = failed(kind, cause, Code::ScopeViolation);

@@ -5,14 +5,19 @@
 //! handed in; files are read and written by the workspace and the ledger alone.
 
 mod admit;
+pub mod changes;
 mod clockwork;
 mod close;
+mod command;
 mod context;
+mod enforced;
 mod engine;
 mod error;
 mod facts;
 mod failure;
+mod history;
 pub mod lifecycle;
+mod measure;
 mod observed;
 mod old_text;
 mod own;
@@ -29,13 +34,20 @@ mod run;
 mod settle;
 mod site;
 mod store;
+mod tidy;
 pub mod tool;
 mod trust;
 
 pub use clockwork::Clockwork;
+pub use command::{
+    AppliedParked, Attached, Command, CommandEnded, Commands, Parked, ParkedPath, Printed, Stop,
+    StoredOutput,
+};
+pub use enforced::Enforced;
 pub use engine::Engine;
 pub use error::GateError;
 pub use failure::FailureKind;
+pub use history::History;
 pub use people::{GrantDraft, GrantStatus};
 pub use permit::Permit;
 pub use receipt::{Admission, Outcome, Promise, Receipt, Report, Reported};
@@ -44,11 +56,13 @@ pub use registry::{RegisterError, Registry, SchemaError, compile, violations};
 pub use rehearsal::{Played, Rehearsal, RehearsalError};
 pub use site::{ID_FILE, Places, Site};
 pub use store::{Answer, ApprovalRequest, Proposal, ProposalState, Question, SessionRecord};
-pub use tool::{Context, Deprecation, Request, Tool, ToolError};
+pub use tidy::Tidied;
+pub use tool::{Context, Deprecation, Lesson, Request, Tool, ToolError};
 pub use trust::{Accepted, Shelf, Sources, Text};
 
 // What a tool sees through its context, under names that its author can write.
 pub use tagout_policy as policy;
+pub use tagout_sandbox as sandbox;
 pub use tagout_workspace as workspace;
 
 pub(crate) use store::OWNER;

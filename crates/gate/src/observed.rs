@@ -1,107 +1,147 @@
-//! Invariant 7: what was observed after running is judged again.
+//! Invariant 7: what a run would change is judged before any of it is applied.
+//!
+//! It takes the changes of a set and the intent that they are for, wherever the set comes from: a
+//! tool's transaction, or the layer that a command has written to.
+
+use std::collections::BTreeSet;
 
 use tagout_policy::scope::{Owned, Scope};
-use tagout_vocab::{CallId, Code, Gate, WorkspacePath};
-use tagout_workspace::{Change, ChangeKind, Committed, Follow, ResolvedKind};
+use tagout_vocab::limits::REFUSAL_PATHS_MAX;
+use tagout_vocab::{Code, Gate, IntentId, WorkspacePath};
+use tagout_workspace::{Change, ChangeKind, RelPath};
 
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::Cause;
-use crate::permit::Ticket;
-use crate::run::Job;
 
-/// Why a changed path is beyond what was permitted, if it is.
-fn beyond(inner: &Inner, ticket: &Ticket, path: &WorkspacePath) -> Option<(Code, String)> {
-    let books = &inner.shelf.books;
-    if let Some(why) = books.catalogue.is_authority(path) {
-        return Some((Code::AuthorityFile, why.to_owned()));
-    }
-    let violation = |why: String| Some((Code::ScopeViolation, why));
-    if let Some(line) = books.ignored(path, inner.case) {
-        return violation(format!("protected by the ignore file: `{line}`"));
-    }
-    if let Some(denied) = books.law.protected(path, inner.case) {
-        return violation(format!("protected by the policy: `{}`", denied.entry));
-    }
-    let Some(intent) = ticket.intent.as_ref().and_then(|id| books.intents.get(id)) else {
-        return violation("no intent was active".to_owned());
-    };
-    let waiting = inner.shelf.also_within.get(&intent.id);
-    for scope in std::iter::once(&intent.owned_scope).chain(waiting) {
-        let owned = Scope::parse(scope)
-            .is_ok_and(|scope| matches!(scope.owns(path, inner.case), Owned::Yes(_)));
-        if !owned {
-            return violation(format!("outside the scope of {}", intent.id));
+/// One change that is beyond what an intent permits.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Beyond {
+    pub(crate) path: RelPath,
+    pub(crate) code: Code,
+    pub(crate) why: String,
+}
+
+/// What an intent owns, read once for all paths of a set.
+struct Bounds<'a> {
+    inner: &'a Inner,
+    intent: Option<&'a IntentId>,
+    /// Every one of them has to own a path. One that can't be read owns nothing.
+    scopes: Vec<Option<Scope>>,
+}
+
+impl<'a> Bounds<'a> {
+    fn new(inner: &'a Inner, intent: Option<&'a IntentId>) -> Self {
+        let books = &inner.shelf.books;
+        let known = intent.and_then(|id| books.intents.get(id));
+        let waiting = known.and_then(|intent| inner.shelf.also_within.get(&intent.id));
+        let scopes = known.map(|intent| &intent.owned_scope).into_iter();
+        let scopes = scopes
+            .chain(waiting)
+            .map(|scope| Scope::parse(scope).ok())
+            .collect();
+        Self {
+            inner,
+            intent: known.map(|intent| &intent.id),
+            scopes,
         }
     }
-    None
+
+    fn against(&self, path: &WorkspacePath) -> Option<(Code, String)> {
+        let books = &self.inner.shelf.books;
+        let case = self.inner.case;
+        if let Some(why) = books.catalogue.is_authority(path) {
+            return Some((Code::AuthorityFile, why.to_owned()));
+        }
+        let violation = |why: String| Some((Code::ScopeViolation, why));
+        if let Some(line) = books.ignored(path, case) {
+            return violation(format!("protected by the ignore file: `{line}`"));
+        }
+        if let Some(denied) = books.law.protected(path, case) {
+            return violation(format!("protected by the policy: `{}`", denied.entry));
+        }
+        let Some(intent) = self.intent else {
+            return violation("no intent was active".to_owned());
+        };
+        let owns = |scope: &Option<Scope>| {
+            let owned = scope.as_ref().map(|scope| scope.owns(path, case));
+            matches!(owned, Some(Owned::Yes(_)))
+        };
+        if self.scopes.iter().all(owns) {
+            return None;
+        }
+        violation(format!("outside the scope of {intent}"))
+    }
 }
 
-/// A folder that was made on the way to a path is part of making that path.
-fn is_way(inner: &Inner, change: &Change, all: &[Change]) -> bool {
-    let made = change.kind == ChangeKind::Created && change.after.is_none();
-    let leads = all
-        .iter()
-        .any(|other| other.path != change.path && other.path.is_beneath(&change.path));
-    let folder = || {
-        let path = change.path.to_workspace().ok()?;
-        let found = inner.workspace.resolve(&path, Follow::Parents).ok()?;
-        Some(found.kind == ResolvedKind::Folder)
+/// Every folder that leads to a change.
+fn ways(changes: &[Change]) -> BTreeSet<RelPath> {
+    let mut found = BTreeSet::new();
+    for change in changes {
+        let mut above = change.path.parent();
+        while let Some(folder) = above {
+            above = folder.parent();
+            if !found.insert(folder) {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// The changes of a set that an intent does not permit, in the set's order.
+///
+/// A folder that is made on the way to a path is part of making that path, which is judged itself.
+pub(crate) fn beyond(inner: &Inner, intent: Option<&IntentId>, changes: &[Change]) -> Vec<Beyond> {
+    let bounds = Bounds::new(inner, intent);
+    let ways = ways(changes);
+    let is_way = |change: &Change| {
+        change.kind == ChangeKind::Created && change.after.is_none() && ways.contains(&change.path)
     };
-    made && leads && folder() == Some(true)
-}
-
-/// The first change that is beyond what was permitted.
-fn first_beyond(job: &Job, changes: &[Change]) -> Option<(Code, String, String)> {
-    let inner = &job.inner;
-    changes
-        .iter()
-        .filter(|change| !is_way(inner, change, changes))
-        .find_map(|change| {
-            let shown = change.path.to_string();
-            let Ok(path) = change.path.to_workspace() else {
-                return Some((
-                    Code::ScopeViolation,
-                    shown,
-                    "its name is not text".to_owned(),
-                ));
-            };
-            beyond(inner, &job.ticket, &path).map(|(code, why)| (code, shown, why))
+    let judged = |change: &Change| {
+        let against = match change.path.to_workspace() {
+            Ok(path) => bounds.against(&path),
+            Err(_) => Some((Code::ScopeViolation, "its name is not text".to_owned())),
+        };
+        against.map(|(code, why)| Beyond {
+            path: change.path.clone(),
+            code,
+            why,
         })
+    };
+    let own = changes.iter().filter(|change| !is_way(change));
+    own.filter_map(judged).collect()
 }
 
-/// Takes a committed change back if any part of it is beyond what was permitted.
-pub(crate) fn judge_again(job: &Job, committed: Committed) -> Result<Committed, Failure> {
-    let Some((code, path, why)) = first_beyond(job, &committed.changes) else {
-        return Ok(committed);
+/// Refuses a set of which any part is beyond what was permitted. Nothing of it was applied.
+pub(crate) fn permitted(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    changes: &[Change],
+) -> Result<(), Failure> {
+    refused(&beyond(inner, intent, changes))
+}
+
+/// The refusal that follows from what was found; authority is named before scope.
+pub(crate) fn refused(found: &[Beyond]) -> Result<(), Failure> {
+    let authority = found.iter().find(|one| one.code == Code::AuthorityFile);
+    let Some(first) = authority.or_else(|| found.first()) else {
+        return Ok(());
     };
-    let gate = if code == Code::AuthorityFile {
+    let gate = if first.code == Code::AuthorityFile {
         Gate::Authority
     } else {
         Gate::Scope
     };
-    let message = format!("the tool changed {path}: {why} ({})", gate.as_str());
-    let mut failure = Failure::new(FailureKind::Execution, Cause::ScopeViolated, code, message);
-    failure.more.paths = vec![path];
-    if let Err(error) = take_back(job) {
-        failure.more.left = committed
-            .changes
-            .iter()
-            .map(|one| one.path.to_string())
-            .collect();
-        failure.more.context = Some(format!("it could not be taken back: {error}"));
-    }
-    // The ledger hears of the abort from whoever gets this failure; the record itself is closed.
-    committed.confirm();
+    let message = format!(
+        "it would change {}: {} ({})",
+        first.path,
+        first.why,
+        gate.as_str()
+    );
+    let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
+    let mut failure = Failure::new(kind, cause, first.code, message);
+    let named = found.iter().take(REFUSAL_PATHS_MAX);
+    failure.more.paths = named.map(|one| one.path.to_string()).collect();
     Err(failure)
-}
-
-fn take_back(job: &Job) -> Result<(), tagout_workspace::Error> {
-    let undo = CallId::new(&format!("{}.undo", job.ticket.execution));
-    let undo = undo.unwrap_or_else(|_| job.ticket.execution.clone());
-    let mut transaction = job.inner.workspace.begin(&undo)?;
-    transaction.revert(&job.ticket.execution)?;
-    let undone = transaction.commit(job.inner.clockwork.now(), b"")?;
-    undone.confirm();
-    Ok(())
 }

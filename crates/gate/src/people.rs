@@ -225,6 +225,7 @@ impl Engine {
         let before = store.session(id)?;
         let mut record = before.clone();
         let now = self.inner.clockwork.now();
+        record.touched_at = Some(now);
         let applied = requests::advance(&self.inner, &mut record, happening, now);
         if !applied.events.is_empty() {
             drop(self.inner.ledger.append(&applied.events)?);

@@ -3,13 +3,48 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tagout_ledger::Durable;
+use serde_json::{Map, Value};
+use tagout_ledger::{Commitment, Durable};
 use tagout_vocab::{
-    Agent, CallId, Class, Digest, IntentId, Role, SessionId, Timestamp, WorkspacePath,
+    Agent, Call, CallId, Class, Digest, IntentId, Role, SessionId, Timestamp, WorkspacePath,
 };
 use tagout_workspace::Claim;
 
 use crate::lifecycle::{Authorized, Executing, Execution};
+use crate::store::canonical;
+
+/// What a client said when it asked, so that what it says afterwards can be compared.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Given {
+    tool: String,
+    salt: Digest,
+    arguments: Digest,
+}
+
+impl Given {
+    pub(crate) fn new(call: &Call, salt: [u8; 32]) -> Self {
+        Self {
+            tool: call.tool.clone(),
+            salt: Digest::from_bytes(salt),
+            arguments: committed(salt, &call.arguments),
+        }
+    }
+
+    /// Whether these are the arguments of then, in whatever order.
+    pub(crate) fn has(&self, arguments: &Map<String, Value>) -> bool {
+        committed(*self.salt.as_bytes(), arguments) == self.arguments
+    }
+
+    /// Whether it is the same call.
+    pub(crate) fn is(&self, call: &Call) -> bool {
+        self.tool == call.tool && self.has(&call.arguments)
+    }
+}
+
+fn committed(salt: [u8; 32], arguments: &Map<String, Value>) -> Digest {
+    let text = canonical(arguments).to_string();
+    Commitment::new(salt, text.as_bytes()).digest
+}
 
 /// What is kept of an admitted call until it is settled, also by a later process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,6 +74,9 @@ pub(crate) struct Ticket {
     pub(crate) selects: Option<IntentId>,
     /// The part that the tool plays.
     pub(crate) role: Option<Role>,
+    /// What a client said that executes by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) given: Option<Given>,
 }
 
 /// Nothing runs without one. It is made from the token of a durable append and from nothing else;
@@ -77,6 +115,12 @@ impl Permit {
     /// The execution that it permits.
     pub const fn execution(&self) -> &CallId {
         self.execution.id()
+    }
+
+    /// Whether it was given for exactly this call.
+    pub(crate) fn is_for(&self, call: &Call) -> bool {
+        let given = self.ticket.given.as_ref();
+        call.session.as_ref() == Some(&self.ticket.session) && given.is_some_and(|it| it.is(call))
     }
 
     /// The session that it was given to.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use tagout_ledger::PathChange;
 use tagout_vocab::{CallId, Refusal, Timestamp};
 
+use crate::enforced::Enforced;
 use crate::failure::FailureKind;
 use crate::permit::Permit;
 
@@ -72,8 +73,14 @@ pub struct Receipt {
     pub seqs: Range<u64>,
     /// Until when it can be undone.
     pub undoable_until: Option<Timestamp>,
+    /// The client executed the call with other arguments than it was permitted for.
+    pub altered: bool,
     /// What is promised.
     pub promise: Promise,
+    /// S1: the limits that it ran under, and what enforced each.
+    pub limits: Vec<Enforced>,
+    /// Under which id the changes of a command are kept that were not applied.
+    pub parked: Option<String>,
     /// What should be looked at: deprecations, seals that failed.
     pub warnings: Vec<String>,
     /// The stored request, where a person has to agree.
@@ -94,7 +101,10 @@ impl Receipt {
             left: Vec::new(),
             seqs: 0..0,
             undoable_until: None,
+            altered: false,
             promise,
+            limits: Vec::new(),
+            parked: None,
             warnings: Vec::new(),
             approval: None,
             retries: 0,
@@ -124,6 +134,6 @@ pub struct Report {
     pub ended: Reported,
     /// What it returned, as far as the client tells.
     pub output: Option<Value>,
-    /// The arguments that were really used, where the client tells.
+    /// The arguments that were really used, where the client tells, as it named them when it asked.
     pub arguments: Option<Map<String, Value>>,
 }

@@ -1,8 +1,9 @@
 //! From executions to events: the state in an event always comes from the type.
 
 use serde_json::{Value, json};
-use tagout_ledger::{Commitment, Kind, NewEvent, PathChange, Stamp, Texts, ToolRef};
+use tagout_ledger::{Commitment, Kind, NewEvent, PathChange, Stamp, Texts, ToolRef, Usage};
 use tagout_vocab::{SessionId, Timestamp};
+use tagout_workspace::Change;
 
 use crate::clockwork::Clockwork;
 use crate::failure::Failure;
@@ -81,7 +82,7 @@ impl Closing<'_> {
     pub(crate) fn completed(
         &self,
         execution: Execution<crate::lifecycle::Executing>,
-        output: Option<&Value>,
+        (output, usage): (Option<&Value>, Option<Usage>),
         paths: Vec<PathChange>,
     ) -> Vec<NewEvent> {
         let began = transition(self.clockwork, &execution, self.ticket, self.started);
@@ -90,17 +91,23 @@ impl Closing<'_> {
         event.capabilities.clone_from(&self.ticket.capabilities);
         event.duration = Some(self.duration());
         event.paths = paths;
+        event.usage = usage;
         if let Some(output) = output {
-            let salt = self.clockwork.random();
-            let bytes = output.to_string();
-            event.output_hash = Some(Commitment::new(salt, bytes.as_bytes()).digest);
-            event.texts = Some(Texts {
-                salt,
-                input: None,
-                output: Some(output.clone()),
-            });
+            self.commit_to(&mut event, output);
         }
         vec![began, event]
+    }
+
+    /// A salted commitment to what the tool returned, with the text beside the ledger.
+    fn commit_to(&self, event: &mut NewEvent, output: &Value) {
+        let salt = self.clockwork.random();
+        let bytes = output.to_string();
+        event.output_hash = Some(Commitment::new(salt, bytes.as_bytes()).digest);
+        event.texts = Some(Texts {
+            salt,
+            input: None,
+            output: Some(output.clone()),
+        });
     }
 
     /// `EXECUTING`, `ABORTED` and `ROLLED_BACK`; the last two never come apart.
@@ -116,11 +123,36 @@ impl Closing<'_> {
         ended.error = Some(failure.details());
         ended.verdict_code = Some(failure.code.as_str().to_owned());
         ended.data = Some(json!({ "cause": cause_word(failure.cause) }));
+        if let (Some(Value::Object(data)), Some(Value::Object(told))) =
+            (&mut ended.data, &failure.more.told)
+        {
+            data.extend(told.clone());
+        }
+        if let Some(output) = &failure.more.output {
+            self.commit_to(&mut ended, output);
+        }
         let undone = aborted.roll_back();
         let mut undone = transition(self.clockwork, &undone, self.ticket, self.ended);
         undone.data = Some(json!({ "notUndone": failure.more.left }));
         vec![began, ended, undone]
     }
+}
+
+/// Adds what a command came to to the last event of its call.
+pub(crate) fn tell_of_command(events: &mut [NewEvent], told: Option<&Value>) {
+    if let (Some(last), Some(told)) = (events.last_mut(), told) {
+        last.data = Some(told.clone());
+    }
+}
+
+/// Changes as they stand in the ledger.
+pub(crate) fn path_changes(changes: &[Change]) -> Vec<PathChange> {
+    let change = |one: &Change| PathChange {
+        path: one.path.to_string(),
+        before: one.before,
+        after: one.after,
+    };
+    changes.iter().map(change).collect()
 }
 
 /// A cause as it stands in the ledger.

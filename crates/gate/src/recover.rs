@@ -6,6 +6,7 @@ use tagout_ledger::{Kind, LifecycleState, NewEvent, Reader};
 use tagout_vocab::{CallId, Code};
 use tagout_workspace::Outcome;
 
+use crate::command::{self, SealedApply};
 use crate::engine::Inner;
 use crate::error::GateError;
 use crate::failure::{Failure, FailureKind};
@@ -34,7 +35,7 @@ pub struct Recovered {
 }
 
 /// Whether the ledger knows how an execution ended.
-fn has_ended(inner: &Inner, execution: &CallId, from: u64) -> Result<bool, GateError> {
+pub(crate) fn has_ended(inner: &Inner, execution: &CallId, from: u64) -> Result<bool, GateError> {
     let reader = Reader::open(inner.ledger.dir())?;
     for event in reader.events_from(from)? {
         let body = event?.body;
@@ -87,12 +88,18 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
                 }
             }
         }
+        if let Ok(applied) = serde_json::from_slice::<SealedApply>(&settled.closing)
+            && settled.outcome == Outcome::Committed
+        {
+            applied.tell(inner)?;
+        }
         confirmed.push(settled.execution.clone());
     }
     if !confirmed.is_empty() {
         inner.workspace.confirm(&confirmed)?;
     }
     orphans(inner, &mut recovered)?;
+    command::clean(inner)?;
     recovered.conflicts = found.conflicts.iter().map(ToString::to_string).collect();
     if recovered != Recovered::default() {
         let data = json!({

@@ -4,6 +4,7 @@
 //! workspace that someone works in: it makes its own, in a folder of its own.
 
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value};
@@ -92,7 +93,7 @@ impl Rehearsal {
             ..Options::default()
         };
         let workspace = Workspace::open(&root, &state, options)?;
-        let catalogue = Catalogue::built_in().map_err(|_| RehearsalError::Catalogue)?;
+        let catalogue = catalogue()?;
         let (books, _) = Books::new(catalogue, Law::built_in(), intents, IgnoreFile::default());
         let hours = i64::try_from(seed % 1_000_000).unwrap_or(0);
         let now = Timestamp::from_millis(hours * 3_600_000);
@@ -146,6 +147,7 @@ impl Rehearsal {
             store: &self.store,
             clockwork: &self.clockwork,
             now: self.now,
+            room: None,
         };
         let mut context = Context::new(around, &self.workspace, self.begin()?);
         let output = tool.run(input, &mut context);
@@ -161,6 +163,13 @@ impl Rehearsal {
                 .collect(),
         })
     }
+}
+
+/// The built-in catalogue, read once: whoever rehearses does so many times.
+fn catalogue() -> Result<Catalogue, RehearsalError> {
+    static READ: OnceLock<Option<Catalogue>> = OnceLock::new();
+    let read = READ.get_or_init(|| Catalogue::built_in().ok());
+    read.clone().ok_or(RehearsalError::Catalogue)
 }
 
 /// Time that stands still, and chance that can be had again.

@@ -44,6 +44,7 @@ pub(crate) fn permitted(ticket: &Ticket, request: &Request) -> Result<(), Failur
         | Request::Propose { .. }
         | Request::Todo(_)
         | Request::SwitchMode(_) => true,
+        Request::Learn(_) => ticket.role == Some(Role::Shell),
     };
     if fits {
         return Ok(());
@@ -152,6 +153,12 @@ fn one(
             applied
                 .events
                 .push(event(Kind::Intent, json!({ "proposed": id })));
+        }
+        Request::Learn(lesson) => {
+            if record.learn(lesson) {
+                let data = json!({ "learned": lesson.command, "exit": lesson.exit_code });
+                applied.events.push(event(Kind::Session, data));
+            }
         }
         Request::Todo(list) => record.todos = Some(list.clone()),
         Request::SwitchMode(mode) => {

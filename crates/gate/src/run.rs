@@ -9,17 +9,21 @@ use std::sync::{Arc, Once, mpsc};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tagout_ledger::PathChange;
-use tagout_vocab::limits::TOOL_RUN_MS_MAX;
-use tagout_vocab::{Class, Code, Digest, Session, Timestamp, WorkspacePath};
-use tagout_workspace::{Committed, RelPath, Transaction};
+use tagout_ledger::Usage;
+use tagout_vocab::limits::{COMMAND_SETTLE_MS_MAX, COMMAND_TIME_MS_MAX};
+use tagout_vocab::{Class, Code, Digest, Role, Session, Timestamp, WorkspacePath};
+use tagout_workspace::{Change, Committed, RelPath, Transaction};
 
-use crate::context::{Context, Left, Surroundings};
+use crate::command::{self, Attached, Layer, Refused, Room};
+use crate::context::{self, Context, Surroundings};
+use crate::enforced;
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::{Cause, Executing, Execution};
+use crate::measure::Counters;
+use crate::observed;
 use crate::permit::Ticket;
-use crate::record::Closing;
+use crate::record::{self, Closing};
 use crate::recover::Sealed;
 use crate::registry::Entry;
 use crate::requests;
@@ -34,16 +38,20 @@ pub(crate) struct Job {
     pub(crate) cwd: String,
     pub(crate) session: Session,
     pub(crate) started: Timestamp,
+    pub(crate) attached: Attached,
 }
 
 /// What a run came to, before it is told to the ledger.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) output: Value,
+    pub(crate) usage: Usage,
     /// Files that the session has now seen, with what they held before the tool looked.
     pub(crate) seen: Vec<(WorkspacePath, Option<Digest>)>,
     pub(crate) requests: Vec<(String, Request)>,
     pub(crate) committed: Option<Committed>,
+    /// What the closing event says about a command.
+    pub(crate) told: Option<Value>,
 }
 
 /// Whose turn it is. Once one side has left `RUNNING`, the other side knows.
@@ -78,8 +86,11 @@ pub(crate) fn watch_panics() {
 /// never be committed any more.
 pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
     let limits = job.entry.tool.declaration().resource_limits;
-    let limit = limits.max_execution_time_ms.unwrap_or(TOOL_RUN_MS_MAX);
-    let limit = limit.min(TOOL_RUN_MS_MAX);
+    let limit = match job.ticket.role {
+        // The sandbox ends a command in time; this only guards against the sandbox.
+        Some(Role::Shell) => COMMAND_TIME_MS_MAX + COMMAND_SETTLE_MS_MAX,
+        Some(_) | None => enforced::time_ms(limits),
+    };
     let stage = Arc::new(AtomicU8::new(RUNNING));
     let (sender, receiver) = mpsc::sync_channel(1);
     let theirs = Arc::clone(&stage);
@@ -128,7 +139,9 @@ fn timed_out(limit: u64) -> Failure {
 fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
     let workspace = &job.inner.workspace;
     let of = |error: tagout_workspace::Error| Failure::of_workspace(&error);
-    let transaction = workspace.begin(&job.ticket.execution).map_err(of)?;
+    let limits = job.entry.tool.declaration().resource_limits;
+    let mut transaction = workspace.begin(&job.ticket.execution).map_err(of)?;
+    transaction.bound(enforced::memory_bytes(limits));
     let before = digests(job, job.ticket.reads.iter());
     let around = Surroundings {
         session: &job.session,
@@ -138,9 +151,15 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         store: &job.inner.site.store,
         clockwork: &job.inner.clockwork,
         now: job.started,
+        room: room(job),
     };
     let mut context = Context::new(around, workspace, transaction);
+    let counters = Counters::now();
     let output = guarded(job, &mut context)?;
+    let staged = context.transaction().staged_bytes();
+    let returned = output.to_string().len() as u64;
+    let usage = counters.since(staged, returned);
+    enforced::returned(limits, staged, returned)?;
     let violations = job.entry.output_violations(&output);
     if !violations.is_empty() {
         let message = format!(
@@ -165,13 +184,66 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         .map(|path| (path.clone(), known(path).and_then(|(_, digest)| *digest)))
         .collect();
     let requests = left.requests.clone();
-    let committed = commit(job, left, &output)?;
+    let (transaction, ran) = (left.transaction, left.ran);
+    let usage = ran.as_ref().map_or(usage, |ran| ran.usage);
+    let committed = settled(job, (transaction, ran.as_ref()), (&output, usage))?;
     Ok(Ran {
         output,
+        usage,
         seen,
         requests,
         committed,
+        told: ran.map(|ran| ran.told),
     })
+}
+
+/// What commands are run with.
+fn room(job: &Job) -> Option<Room<'_>> {
+    Some(Room {
+        inner: &job.inner,
+        yard: job.inner.commands.as_ref()?,
+        ticket: &job.ticket,
+        attached: &job.attached,
+        limits: job.entry.tool.declaration().resource_limits,
+        cwd: &job.cwd,
+    })
+}
+
+/// Commits. What a command wrote and can't be applied is parked; what is done with is removed.
+fn settled(
+    job: &Job,
+    (transaction, ran): (Transaction<'_>, Option<&context::Ran>),
+    (output, usage): (&Value, Usage),
+) -> Result<Option<Committed>, Failure> {
+    let refused = ran.and_then(|ran| ran.refused.as_ref());
+    let committed = match refused {
+        Some(refused) => {
+            transaction.rollback();
+            Err(refused.failure())
+        }
+        None => commit(job, transaction, ran, (output, usage)),
+    };
+    let Some(ran) = ran else {
+        return committed;
+    };
+    let keep = refused.is_none_or(Refused::is_parked);
+    match (committed, &ran.layer) {
+        (Ok(committed), layer) => {
+            layer.iter().for_each(Layer::discard);
+            Ok(committed)
+        }
+        (Err(mut failure), layer) => {
+            failure.more.told = Some(ran.told.clone());
+            failure.more.output = Some(output.clone());
+            Err(match layer {
+                Some(layer) if keep => command::park(&job.inner, &job.ticket, layer, failure),
+                Some(_) | None => {
+                    layer.iter().for_each(Layer::discard);
+                    failure
+                }
+            })
+        }
+    }
 }
 
 /// L5: the tool's result, its error, or its panic; nothing unwinds further.
@@ -213,45 +285,44 @@ fn digests<'p>(
         .collect()
 }
 
-/// What the transaction will make of the declared paths, for the journal's record.
-fn declared_changes(
+/// L6: no staged file is larger than the tool declares.
+fn within_file_size(
     job: &Job,
-    transaction: &mut Transaction<'_>,
-) -> Result<Vec<PathChange>, Failure> {
+    transaction: &Transaction<'_>,
+    changes: &[Change],
+) -> Result<(), Failure> {
     let limits = job.entry.tool.declaration().resource_limits;
-    let mut changes = Vec::new();
-    for (path, before) in digests(job, job.ticket.mutated.iter()) {
-        let after = match transaction.read(&RelPath::from(&path)) {
-            Ok(bytes) => {
-                let size = bytes.len() as u64;
-                if let Some(max) = limits.max_file_size_bytes.filter(|max| size > *max) {
-                    let path = path.to_string();
-                    return Err(Failure::of_tool(&ToolError::TooLarge { path, size, max }));
-                }
-                Some(Digest::of(&bytes))
-            }
-            Err(_) => None,
-        };
-        if before != after {
-            let path = path.to_string();
-            changes.push(PathChange {
-                path,
-                before,
-                after,
-            });
+    let Some(max) = limits.max_file_size_bytes else {
+        return Ok(());
+    };
+    for change in changes.iter().filter(|change| change.after.is_some()) {
+        let size = transaction.size(&change.path);
+        let size = size.map_err(|error| Failure::of_workspace(&error))?;
+        if let Some(size) = size.filter(|size| *size > max) {
+            let path = change.path.to_string();
+            return Err(Failure::of_tool(&ToolError::TooLarge { path, size, max }));
         }
     }
-    Ok(changes)
+    Ok(())
 }
 
-/// Commits what a destructive call staged. What a SAFE call staged is never applied.
-fn commit(job: &Job, left: Left<'_>, output: &Value) -> Result<Option<Committed>, Failure> {
-    let mut transaction = left.transaction;
+/// Judges what a destructive call staged, and commits it. What a SAFE call staged is never applied.
+fn commit(
+    job: &Job,
+    transaction: Transaction<'_>,
+    ran: Option<&context::Ran>,
+    (output, usage): (&Value, Usage),
+) -> Result<Option<Committed>, Failure> {
     if job.ticket.class == Class::Safe {
         transaction.rollback();
         return Ok(None);
     }
-    let changes = declared_changes(job, &mut transaction)?;
+    let staged = transaction.staged();
+    let staged = staged.map_err(|error| Failure::of_workspace(&error))?;
+    let judged = command::not_of_git(&staged, ran.is_some());
+    observed::permitted(&job.inner, job.ticket.intent.as_ref(), &judged)?;
+    within_file_size(job, &transaction, &staged)?;
+    let changes = record::path_changes(&staged);
     let now = job.inner.clockwork.now();
     let closing = Closing {
         clockwork: &job.inner.clockwork,
@@ -260,16 +331,19 @@ fn commit(job: &Job, left: Left<'_>, output: &Value) -> Result<Option<Committed>
         ended: now,
     };
     let execution = Execution::<Executing>::orphaned(job.ticket.execution.clone());
+    let mut events = closing.completed(execution, (Some(output), Some(usage)), changes);
+    record::tell_of_command(&mut events, ran.map(|ran| &ran.told));
     let sealed = Sealed {
         admitted: job.ticket.seq,
         ticket: job.ticket.clone(),
-        events: closing.completed(execution, Some(output), changes),
+        events,
     };
     let bytes = serde_json::to_vec(&sealed).map_err(|error| {
         let (kind, code) = (FailureKind::State, Code::Internal);
         Failure::new(kind, Cause::ExecutionError, code, error.to_string())
     })?;
     let committed = transaction.commit(now, &bytes);
-    let committed = committed.map_err(|error| Failure::of_workspace(&error))?;
-    crate::observed::judge_again(job, committed).map(Some)
+    committed
+        .map(Some)
+        .map_err(|error| Failure::of_workspace(&error))
 }

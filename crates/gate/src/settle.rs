@@ -1,23 +1,46 @@
 //! Guard: what a client executed is looked at afterwards, recorded, and never rolled back.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tagout_ledger::{LifecycleState, NewEvent, PathChange};
-use tagout_vocab::{Call, CallId, Code, SessionId, Timestamp, WorkspacePath};
-use tagout_workspace::{Change, RelPath};
+use tagout_vocab::{Call, CallId, Code, Gate, Refusal, SessionId, Timestamp, WorkspacePath};
+use tagout_workspace::RelPath;
 
 use crate::engine::{Engine, Inner};
 use crate::error::GateError;
 use crate::failure::{Failure, FailureKind};
+use crate::history;
 use crate::lifecycle::{Cause, Executing, Execution};
 use crate::permit::{Permit, Ticket};
 use crate::receipt::{Outcome, Promise, Receipt, Report, Reported};
-use crate::record::Closing;
+use crate::record::{self, Closing};
+use crate::recover;
 
-/// The same call seen twice is judged once.
-pub(crate) fn seen_before(inner: &Inner, call: &Call) -> Option<Permit> {
-    let id = call.id.as_ref()?;
-    let permit = resume(inner, id).ok()?;
-    (call.session.as_ref() == Some(permit.session())).then_some(permit)
+/// The same call seen twice is judged once. Another call under the same name is refused.
+pub(crate) fn seen_before(inner: &Inner, call: &Call) -> Result<Option<Permit>, Box<Refusal>> {
+    let Some(id) = call.id.as_ref() else {
+        return Ok(None);
+    };
+    match resume(inner, id) {
+        Ok(permit) if permit.is_for(call) => Ok(Some(permit)),
+        Ok(_) => Err(Box::new(refusal(
+            format!("call {id} is open with another tool or other arguments"),
+            "make the call again under an id of its own",
+        ))),
+        Err(_) => Ok(None),
+    }
+}
+
+fn refusal(reason: String, remedy: &str) -> Refusal {
+    Refusal {
+        code: Code::Conflict,
+        reason,
+        remedy: remedy.to_owned(),
+        retryable: false,
+        intent_id: None,
+        paths: Vec::new(),
+        gate: Gate::Record,
+        rule: "built-in: record".to_owned(),
+    }
 }
 
 /// A permit from an earlier process, if the ledger confirms it.
@@ -41,17 +64,55 @@ pub(crate) fn resume(inner: &Inner, execution: &CallId) -> Result<Permit, GateEr
     Permit::new(resumed, &durable, ticket).ok_or_else(|| refused("the ledger's token differs"))
 }
 
-fn changes_of(changes: &[Change]) -> Vec<PathChange> {
-    let change = |one: &Change| PathChange {
-        path: one.path.to_string(),
-        before: one.before,
-        after: one.after,
-    };
-    changes.iter().map(change).collect()
+/// Closes an open permit by what its client reports, once.
+pub(crate) fn settled(
+    inner: &Inner,
+    (execution, ticket): (Execution<Executing>, &Ticket),
+    report: &Report,
+) -> Receipt {
+    // Two reports on one call come one after the other.
+    let open = inner
+        .site
+        .store
+        .lock_session(&ticket.session)
+        .and_then(|locked| Ok((is_open(inner, ticket)?, locked)));
+    match open {
+        Ok((true, _locked)) => settle_open(inner, (execution, ticket), report),
+        Ok((false, _)) => {
+            let reason = format!("call {} was settled before", ticket.execution);
+            let remedy = "nothing: what was recorded first stands";
+            not_settled(execution.id(), refusal(reason, remedy))
+        }
+        Err(error) => not_settled(execution.id(), crate::admit::unavailable(&error)),
+    }
 }
 
-/// Closes an open permit by what its client reports.
-pub(crate) fn settled(
+fn not_settled(execution: &CallId, refusal: Refusal) -> Receipt {
+    Receipt {
+        execution: Some(execution.clone()),
+        refusal: Some(Box::new(refusal)),
+        failure: Some(FailureKind::State),
+        ..Receipt::of(Outcome::Denied, Promise::Guard)
+    }
+}
+
+/// Whether a permit still waits for its report. A crash may have left it although the ledger knows
+/// its end.
+fn is_open(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
+    let store = &inner.site.store;
+    let kept = store.ticket(&ticket.execution)?;
+    if kept.is_none_or(|kept| kept.seq != ticket.seq) {
+        return Ok(false);
+    }
+    if !recover::has_ended(inner, &ticket.execution, ticket.seq)? {
+        return Ok(true);
+    }
+    inner.workspace.release(&ticket.execution)?;
+    store.drop_ticket(&ticket.execution)?;
+    Ok(false)
+}
+
+fn settle_open(
     inner: &Inner,
     (execution, ticket): (Execution<Executing>, &Ticket),
     report: &Report,
@@ -59,106 +120,141 @@ pub(crate) fn settled(
     let changes = inner
         .workspace
         .diff(&ticket.execution)
-        .map(|found| changes_of(&found));
+        .map(|found| record::path_changes(&found));
     let changes = changes.unwrap_or_default();
+    let altered = is_altered(ticket, report);
+    let run = Settling {
+        inner,
+        ticket,
+        altered,
+    };
     match &report.ended {
         Reported::Succeeded => {
             let output = report.output.as_ref();
-            let receipt = close(inner, (execution, ticket), Ok((output, changes)));
-            note_seen(inner, ticket);
+            let receipt = run.close(execution, Ok((output, changes)));
+            // What other arguments made the client read, nobody knows.
+            if !altered {
+                note_seen(inner, ticket);
+            }
             receipt
         }
         Reported::Failed { message } => {
             let (kind, cause) = (FailureKind::Execution, Cause::ExecutionError);
             let failure = Failure::new(kind, cause, Code::ExecutionFailed, message.clone());
-            close(inner, (execution, ticket), Err((failure, changes)))
+            run.close(execution, Err((failure, changes)))
         }
-        Reported::Unknown => guess_not(inner, (execution, ticket), changes),
+        Reported::Unknown => run.guess_not(execution, changes),
     }
 }
 
-/// Design §13.8: a missing report is settled by what the arguments predict, and by nothing else.
-fn guess_not(
-    inner: &Inner,
-    (execution, ticket): (Execution<Executing>, &Ticket),
-    changes: Vec<PathChange>,
-) -> Receipt {
-    let as_predicted = |path: &WorkspacePath| {
-        let now = inner.workspace.digest(&RelPath::from(path));
-        let after = ticket.predicted.get(path);
-        now.is_ok_and(|now| after == Some(&now))
+/// Design §13.6: another program may have changed the arguments after they were permitted.
+fn is_altered(ticket: &Ticket, report: &Report) -> bool {
+    let (Some(reported), Some(given)) = (&report.arguments, &ticket.given) else {
+        return false;
     };
-    if !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted) && !changes.is_empty()
-    {
-        return close(inner, (execution, ticket), Ok((None, changes)));
-    }
-    let message = "nobody told how the call ended, and the files do not tell".to_owned();
-    let (kind, cause) = (FailureKind::State, Cause::NeverSettled);
-    let failure = Failure::new(kind, cause, Code::ExecutionFailed, message);
-    close(inner, (execution, ticket), Err((failure, changes)))
+    !given.has(reported)
 }
 
 type Ended<'a> = Result<(Option<&'a Value>, Vec<PathChange>), (Failure, Vec<PathChange>)>;
 
-fn close(
-    inner: &Inner,
-    (execution, ticket): (Execution<Executing>, &Ticket),
-    ended: Ended<'_>,
-) -> Receipt {
-    let closing = Closing {
-        clockwork: &inner.clockwork,
-        ticket,
-        started: ticket.admitted_at,
-        ended: inner.clockwork.now(),
-    };
-    let id = execution.id().clone();
-    let (mut receipt, events) = match ended {
-        Ok((output, changes)) => {
-            let events = closing.completed(execution, output, changes.clone());
-            let mut receipt = Receipt::of(Outcome::Completed, Promise::Guard);
-            receipt.changes = changes;
-            (receipt, events)
-        }
-        Err((mut failure, changes)) => {
-            failure.more.left = changes.iter().map(|one| one.path.clone()).collect();
-            let events = closing.aborted(execution, &failure);
-            let mut receipt = Receipt::of(Outcome::RolledBack, Promise::Guard);
-            receipt.refusal = Some(Box::new(failure.refusal(ticket.intent.as_ref())));
-            receipt.failure = Some(failure.kind);
-            receipt.left = failure.more.left;
-            receipt.changes = changes;
-            (receipt, events)
-        }
-    };
-    receipt.execution = Some(id);
-    finish(inner, ticket, (receipt, &events))
+/// One permit on its way to its end.
+struct Settling<'a> {
+    inner: &'a Inner,
+    ticket: &'a Ticket,
+    altered: bool,
 }
 
-fn finish(
-    inner: &Inner,
-    ticket: &Ticket,
-    (mut receipt, events): (Receipt, &[NewEvent]),
-) -> Receipt {
-    match inner.ledger.append(events) {
-        Ok(appended) => receipt.seqs = appended.seqs,
-        Err(error) => {
-            // The permit stays open, so that it is settled when the ledger can be written again.
-            receipt
-                .warnings
-                .push(format!("the ledger can't be written: {error}"));
-            return receipt;
+impl Settling<'_> {
+    /// Design §13.8: a missing report is settled by what the arguments predict, and by nothing else.
+    fn guess_not(&self, execution: Execution<Executing>, changes: Vec<PathChange>) -> Receipt {
+        let ticket = self.ticket;
+        let as_predicted = |path: &WorkspacePath| {
+            let now = self.inner.workspace.digest(&RelPath::from(path));
+            let after = ticket.predicted.get(path);
+            now.is_ok_and(|now| after == Some(&now))
+        };
+        let predicted = !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted);
+        if predicted && !changes.is_empty() {
+            return self.close(execution, Ok((None, changes)));
+        }
+        let message = "nobody told how the call ended, and the files do not tell".to_owned();
+        let (kind, cause) = (FailureKind::State, Cause::NeverSettled);
+        let failure = Failure::new(kind, cause, Code::ExecutionFailed, message);
+        self.close(execution, Err((failure, changes)))
+    }
+
+    fn close(&self, execution: Execution<Executing>, ended: Ended<'_>) -> Receipt {
+        let closing = Closing {
+            clockwork: &self.inner.clockwork,
+            ticket: self.ticket,
+            started: self.ticket.admitted_at,
+            ended: self.inner.clockwork.now(),
+        };
+        let id = execution.id().clone();
+        let (mut receipt, mut events) = match ended {
+            Ok((output, changes)) => {
+                let events = closing.completed(execution, (output, None), changes.clone());
+                let mut receipt = Receipt::of(Outcome::Completed, Promise::Guard);
+                receipt.changes = changes;
+                (receipt, events)
+            }
+            Err((mut failure, changes)) => {
+                failure.more.left = changes.iter().map(|one| one.path.clone()).collect();
+                let events = closing.aborted(execution, &failure);
+                let mut receipt = Receipt::of(Outcome::RolledBack, Promise::Guard);
+                let intent = self.ticket.intent.as_ref();
+                receipt.refusal = Some(Box::new(failure.refusal(intent)));
+                receipt.failure = Some(failure.kind);
+                receipt.left = failure.more.left;
+                receipt.changes = changes;
+                (receipt, events)
+            }
+        };
+        receipt.execution = Some(id);
+        if self.altered {
+            self.tell_altered(&mut receipt, &mut events);
+        }
+        self.finish((receipt, &events))
+    }
+
+    fn tell_altered(&self, receipt: &mut Receipt, events: &mut [NewEvent]) {
+        receipt.altered = true;
+        receipt.warnings.push(format!(
+            "call {} was executed with other arguments than it was permitted for: another hook \
+             changed them",
+            self.ticket.execution
+        ));
+        if let Some(last) = events.last_mut() {
+            let mut data = last.data.take().unwrap_or_else(|| json!({}));
+            if let Some(data) = data.as_object_mut() {
+                data.insert("argumentsChanged".to_owned(), true.into());
+            }
+            last.data = Some(data);
         }
     }
-    let freed = inner
-        .workspace
-        .release(&ticket.execution)
-        .map_err(GateError::from);
-    if let Err(error) = freed.and_then(|()| inner.site.store.drop_ticket(&ticket.execution)) {
+
+    fn finish(&self, (mut receipt, events): (Receipt, &[NewEvent])) -> Receipt {
+        let (inner, ticket) = (self.inner, self.ticket);
+        match inner.ledger.append(events) {
+            Ok(appended) => receipt.seqs = appended.seqs,
+            Err(error) => {
+                // The permit stays open, so that it is settled when the ledger can be written again.
+                receipt
+                    .warnings
+                    .push(format!("the ledger can't be written: {error}"));
+                return receipt;
+            }
+        }
+        history::note(inner, ticket, &receipt);
+        let freed = inner.workspace.release(&ticket.execution);
+        let freed = freed.map_err(GateError::from);
+        if let Err(error) = freed.and_then(|()| inner.site.store.drop_ticket(&ticket.execution)) {
+            receipt
+                .warnings
+                .push(format!("the permit could not be closed: {error}"));
+        }
         receipt
-            .warnings
-            .push(format!("the permit could not be closed: {error}"));
     }
-    receipt
 }
 
 /// What the client read or wrote, its session has seen.
@@ -179,8 +275,8 @@ impl Engine {
         before: Timestamp,
     ) -> Result<Vec<Receipt>, GateError> {
         let mut receipts = Vec::new();
-        for ticket in self.inner.site.store.open_tickets(session)? {
-            if ticket.admitted_at < before {
+        for ticket in self.inner.site.store.open_tickets()? {
+            if ticket.session == *session && ticket.admitted_at < before {
                 let permit = self.resume(&ticket.execution)?;
                 receipts.push(self.settle(permit, &Report::default()));
             }

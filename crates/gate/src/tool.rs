@@ -1,7 +1,8 @@
 //! The one boundary that every tool stands behind, native or custom (H2).
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tagout_vocab::{Declaration, IntentId};
+use tagout_vocab::{Declaration, IntentId, Timestamp};
 use thiserror::Error;
 
 pub use crate::context::Context;
@@ -69,6 +70,8 @@ pub enum Request {
     Todo(String),
     /// Note the mode in which the agent works from now on.
     SwitchMode(String),
+    /// H14: keep what a failed verification taught.
+    Learn(Lesson),
     /// Begin a child session, whose law is never wider.
     Child {
         /// Its mode.
@@ -76,6 +79,21 @@ pub enum Request {
         /// Its task.
         message: String,
     },
+}
+
+/// H14: what a failed verification command taught, as it is kept with the session.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub struct Lesson {
+    /// When.
+    pub at: Timestamp,
+    /// For which intent.
+    pub intent: Option<IntentId>,
+    /// The command, without what looks like a secret.
+    pub command: String,
+    /// How it ended, as a shell says it.
+    pub exit_code: i32,
+    /// The end of what it printed, without what looks like a secret.
+    pub output: String,
 }
 
 /// Why a tool could not do its work.
@@ -138,6 +156,14 @@ pub enum ToolError {
         /// What is lacking.
         message: String,
     },
+    /// A command that can't be held here: it was not run.
+    #[error("{message}")]
+    Confinement {
+        /// What is missing.
+        message: String,
+        /// What a person can change.
+        remedy: String,
+    },
     /// The workspace refused.
     #[error(transparent)]
     Workspace(#[from] tagout_workspace::Error),
@@ -171,6 +197,7 @@ impl ToolError {
             | Self::TooLarge { .. }
             | Self::Binary { .. }
             | Self::Resource { .. }
+            | Self::Confinement { .. }
             | Self::Workspace(_)
             | Self::Failed { .. } => &[],
         }

@@ -328,6 +328,10 @@ impl Ledger {
         if self.format.is_none() || format::identity(&self.dir) != self.format {
             format::load(&self.dir, Access::Write)?;
         }
+        // A lock that nobody else can find keeps nobody out.
+        if !place::still_names(&path, &self.lock)? {
+            return Err(LedgerError::Moved { path });
+        }
         Ok(locked)
     }
 
@@ -456,6 +460,8 @@ impl Ledger {
 
     fn make_durable(&self, written: Written) -> Result<Durable, LedgerError> {
         self.sync(&written.file, written.number)?;
+        // What is durable where nobody looks is lost.
+        self.refuse_if_moved(&written.file, written.number)?;
         Ok(Durable {
             first: written.first,
             hashes: written.hashes,

@@ -112,6 +112,25 @@ pub enum LedgerError {
         /// The folder.
         path: PathBuf,
     },
+    /// A file that is given to be read holds more than is read.
+    #[error(
+        "`{path}` has more than {max} bytes: keep the newest checkpoints in a file of their own"
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The bound.
+        max: usize,
+    },
+    /// What this process writes to is no longer what others would read.
+    #[error(
+        "`{path}` was moved, replaced or cut while the ledger was open: nothing more is written; \
+         restore it, run `tagout verify`, then start again"
+    )]
+    Moved {
+        /// The file.
+        path: PathBuf,
+    },
     /// A complete line that no crash can leave behind.
     #[error("`{path}` is damaged at byte {offset}: {detail}; run `tagout verify`")]
     Damaged {

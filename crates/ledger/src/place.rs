@@ -58,6 +58,16 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Ledge
     placed.at("write", path)
 }
 
+/// Whether a path still names the file that is open, and not another one or none.
+pub(crate) fn still_names(path: &Path, file: &File) -> Result<bool, LedgerError> {
+    let open = file.metadata().at("look at", path)?;
+    match fs::symlink_metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (open.dev(), open.ino())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(LedgerError::io("look at", path, error)),
+    }
+}
+
 /// Refuses a folder that is missing, that others can enter, or that lies on another machine.
 pub(crate) fn check_folder(path: &Path) -> Result<(), LedgerError> {
     let found = match fs::metadata(path) {

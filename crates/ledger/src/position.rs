@@ -34,18 +34,49 @@ impl Ledger {
         &self,
         locked: &'a mut Locked<'_>,
     ) -> Result<&'a mut Position, LedgerError> {
-        let known = locked.position.take();
-        let caught_up = known.map(|known| self.catch_up(known)).transpose()?;
+        // What was known stays known when this fails, so that it fails again.
+        let known = locked.position.clone();
+        let caught_up = known
+            .clone()
+            .map(|known| self.catch_up(known))
+            .transpose()?;
         let current = match caught_up.flatten() {
             Some(position) => position,
             None => self.look()?,
         };
+        if let Some(known) = known {
+            self.refuse_if_cut(&known, &current)?;
+        }
         Ok(locked.position.insert(current))
+    }
+
+    /// A ledger only grows: events that this process has seen can't be gone.
+    fn refuse_if_cut(&self, known: &Position, current: &Position) -> Result<(), LedgerError> {
+        let replaced = current.size == known.size && current.hash != known.hash;
+        if current.size < known.size || replaced {
+            return Err(self.moved(current.number));
+        }
+        Ok(())
+    }
+
+    fn moved(&self, number: u64) -> LedgerError {
+        LedgerError::Moved {
+            path: segment::path(&self.dir, number),
+        }
+    }
+
+    /// Refuses to go on with a segment that others would not find: its handle outlives its name.
+    pub(crate) fn refuse_if_moved(&self, file: &File, number: u64) -> Result<(), LedgerError> {
+        if place::still_names(&segment::path(&self.dir, number), file)? {
+            return Ok(());
+        }
+        Err(self.moved(number))
     }
 
     /// Reads what others have added since; `None` if that is not just some more whole lines.
     fn catch_up(&self, mut position: Position) -> Result<Option<Position>, LedgerError> {
         let path = segment::path(&self.dir, position.number);
+        self.refuse_if_moved(&position.file, position.number)?;
         let length = position.file.metadata().at("read", &path)?.len();
         let next = segment::path(&self.dir, position.number.saturating_add(1));
         let grown = length.checked_sub(position.end);

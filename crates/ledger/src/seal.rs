@@ -1,6 +1,6 @@
 //! Seals: the tree so far, signed by the process whose append crosses a bound.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
@@ -337,7 +337,17 @@ impl Ledger {
 impl SignedCheckpoint {
     /// Reads a file that [`Ledger::seal_to`] wrote: every checkpoint that was kept, oldest first.
     pub fn read_kept(path: &Path) -> Result<Vec<Self>, LedgerError> {
-        let text = fs::read_to_string(path).at("read", path)?;
+        let mut text = String::new();
+        let file = File::open(path).at("open", path)?;
+        file.take(LEDGER_PROOF_BYTES_MAX as u64 + 1)
+            .read_to_string(&mut text)
+            .at("read", path)?;
+        if text.len() > LEDGER_PROOF_BYTES_MAX {
+            return Err(LedgerError::TooLarge {
+                path: path.to_owned(),
+                max: LEDGER_PROOF_BYTES_MAX,
+            });
+        }
         let note = |source| LedgerError::Note {
             path: path.to_owned(),
             source,

@@ -179,6 +179,28 @@ pub const APPROVAL_PENDING_MS_MAX: i64 = 24 * 60 * 60 * 1000;
 /// How long a person's yes waits for its call to come again.
 pub const APPROVAL_GRANTED_MS_MAX: i64 = 60 * 60 * 1000;
 
+/// How long a request that is used, refused or too old is remembered. A no that is forgotten makes
+/// the same call ask again.
+pub const APPROVAL_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// How long a permit waits for its client's report; then it is settled by what the files tell.
+pub const PERMIT_OPEN_MS_MAX: i64 = 24 * 60 * 60 * 1000;
+
+/// How long a session is remembered in which nothing happens, and an answered question.
+pub const SESSION_KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// How long a grant that ended is still listed.
+pub const GRANT_KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Bytes of the list of uses of grants; beyond it, what no rate limit asks for is dropped.
+pub const GRANT_USES_BYTES_MAX: u64 = 256 * 1024;
+
+/// How often the gate's own records are tidied.
+pub const TIDY_INTERVAL_MS: i64 = 60 * 60 * 1000;
+
+/// Records of one kind that one tidying looks at.
+pub const TIDY_RECORDS_MAX: usize = 5_000;
+
 /// How long a session holds an intent without making a call for it.
 pub const LEASE_MS_MAX: i64 = 8 * 60 * 60 * 1000;
 
@@ -322,6 +344,48 @@ pub const COMMAND_ANALYSED_BYTES_MAX: usize = 32 * 1024;
 
 /// A longer value of a shell variable is not followed: it counts as one that is not known.
 pub const COMMAND_VALUE_BYTES_MAX: usize = 4 * 1024;
+
+/// How long a command may run at most.
+pub const COMMAND_TIME_MS_MAX: u64 = 2 * 60 * 60 * 1000;
+
+/// Time on top of a command's own in which its changes are read, judged and applied.
+pub const COMMAND_SETTLE_MS_MAX: u64 = 5 * 60 * 1000;
+
+/// Bytes of a command's output that its answer shows; the rest is read from where it is stored.
+pub const COMMAND_SHOWN_BYTES_MAX: usize = 48 * 1024;
+
+/// Bytes of a stored output that one reading returns.
+pub const ARTIFACT_READ_BYTES_MAX: usize = 256 * 1024;
+
+/// Stored outputs that are kept; the oldest go first.
+pub const ARTIFACTS_MAX: usize = 200;
+
+/// Sets of changes that wait for a person; beyond it the newest is dropped, and the answer says so.
+pub const PARKED_MAX: usize = 500;
+
+/// Paths of a parked set that its record names.
+pub const PARKED_PATHS_MAX: usize = 2_000;
+
+/// Lessons that a session keeps.
+pub const LESSONS_MAX: usize = 50;
+
+/// Bytes of a command's last output that a lesson keeps.
+pub const LESSON_BYTES_MAX: usize = 2_000;
+
+/// The largest index of git that is read.
+pub const GIT_INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Sessions whose build folders and caches are kept; those quiet for longest go first.
+pub const SESSION_LAYERS_MAX: usize = 20;
+
+/// Milliseconds that a mark in time waits for the file system's clock to move.
+pub const MARK_WAIT_MS_MAX: u64 = 200;
+
+/// Paths that one command may change.
+pub const CHANGE_SET_PATHS_MAX: usize = 100_000;
+
+/// Bytes of changed files that one command may leave.
+pub const CHANGE_SET_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
 /// What is handed to the sandbox's helper for one command: arguments, environment, paths. Linux
 /// gives a program at most a quarter of its stack for the first two.

@@ -1,5 +1,7 @@
 //! Committing: check, one durable write, swap, check again, and the mark that follows lazily.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use tagout_vocab::limits::CHECKPOINT_BYTES_MAX;
 use tagout_vocab::{Digest, Timestamp};
@@ -12,8 +14,9 @@ use crate::journal::frame::{self, Frame};
 use crate::journal::record::{Record, Unit};
 use crate::look::{self, Keep};
 use crate::make::Blobs;
+use crate::mark::Mark;
 use crate::node::{Identity, Item, Node};
-use crate::plan;
+use crate::plan::{self, Nodes};
 use crate::recover::Recovery;
 use crate::relpath::RelPath;
 use crate::root::Parents;
@@ -100,6 +103,10 @@ pub(crate) fn commit(
         owner,
         before,
         wants,
+        links,
+        timed,
+        since,
+        ..
     } = transaction;
     let _lock = workspace.state.lock()?;
     let journal = &workspace.state.journal;
@@ -110,8 +117,9 @@ pub(crate) fn commit(
     } else {
         workspace.settle(&mut segment, &mut Recovery::default())?
     };
-    let mut units = plan::units(&before, &wants);
-    check_before(workspace, &mut units)?;
+    let mut units = plan::units((&before, &wants), &links, &timed);
+    check_before(workspace, &mut units, since.as_ref())?;
+    check_links(workspace, (&before, &wants), (&links, since.as_ref()))?;
     let folders = folders(workspace, &units)?;
     let (at_ms, boot) = (now.as_millis(), workspace.boot);
     let closing = closing.to_vec();
@@ -122,6 +130,7 @@ pub(crate) fn commit(
         units,
         folders,
         closing,
+        links: links.into_iter().collect(),
     };
     record.spill(&workspace.state.images)?;
     let (bytes, checksum) = frame::encode(&record)?;
@@ -152,7 +161,7 @@ pub(crate) fn commit(
     let commits = done.len() + 1;
     let due = commits >= workspace.options.checkpoint_commits || end > CHECKPOINT_BYTES_MAX;
     Ok(Committed {
-        changes: changes(&frame.record),
+        changes: changes(&frame.record.units),
         undoable_until: now.plus_millis(workspace.options.undo_horizon_ms),
         kept,
         checkpoint_due: due,
@@ -212,11 +221,12 @@ impl Workspace {
         let Ok(kept) = engine.clean_up() else {
             return Vec::new();
         };
-        self.mark(segment, frame, engine.installed());
+        engine.set_folder_times();
+        self.note_applied(segment, frame, engine.installed());
         kept
     }
 
-    pub(crate) fn mark(
+    pub(crate) fn note_applied(
         &self,
         segment: &mut Segment,
         frame: &Frame,
@@ -244,7 +254,7 @@ impl Workspace {
     ) -> Result<Error, Error> {
         self.state.journal.abort(segment, frame)?;
         let kept = engine.undo()?;
-        self.mark(segment, frame, Vec::new());
+        self.note_applied(segment, frame, Vec::new());
         if let Error::Conflict { mut paths } = reason {
             merge_kept(&mut paths, kept);
             return Ok(Error::Conflict { paths });
@@ -277,24 +287,22 @@ fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {
 }
 
 /// Compares what each unit was planned on with what is there now: by the file's identity, and by
-/// its content only where that differs.
-fn check_before(workspace: &Workspace, units: &mut [Unit]) -> Result<(), Error> {
+/// its content only where that differs. What changed since a mark is someone else's.
+fn check_before(
+    workspace: &Workspace,
+    units: &mut Vec<Unit>,
+    since: Option<&Mark>,
+) -> Result<(), Error> {
     let mut paths = Vec::new();
     let parents = Parents::default();
-    for unit in units {
-        let name = unit.path.name().unwrap_or_default();
+    for unit in units.iter_mut() {
+        let path = unit.path.clone();
+        let name = path.name().unwrap_or(b".");
         let clash = match parents.of(&workspace.root, &unit.path) {
             Ok(folder) if unit.before.is_empty() => sys::stat_at(&folder, name)
                 .is_ok()
                 .then_some(Clash::Existence),
-            Ok(folder) => {
-                let mut clash = None;
-                for item in &mut unit.before {
-                    let path = unit.path.join(&item.sub);
-                    clash = clash.or(check_item(&folder, name, &path, item)?);
-                }
-                clash
-            }
+            Ok(folder) => check_unit((&folder, name), unit, since)?,
             Err(Error::Missing { .. } | Error::Conflict { .. }) => Some(Clash::WayChanged),
             Err(error) => return Err(error),
         };
@@ -306,11 +314,71 @@ fn check_before(workspace: &Workspace, units: &mut [Unit]) -> Result<(), Error> 
             });
         }
     }
+    // A folder's time that is not set after all was all that these were about.
+    units.retain(|unit| {
+        !(is_folder_time(unit) && unit.after.iter().all(|item| item.meta.mtime.is_none()))
+    });
     if paths.is_empty() {
         Ok(())
     } else {
         Err(Error::Conflict { paths })
     }
+}
+
+/// Whether a unit is only about the time of a folder, which follows from what changes in it.
+fn is_folder_time(unit: &Unit) -> bool {
+    unit.in_place
+        && unit
+            .before
+            .iter()
+            .zip(&unit.after)
+            .all(|(before, after)| before.node.is_dir() && after.meta.satisfied_by(&before.meta))
+}
+
+fn check_unit(
+    (folder, name): (&sys::Handle, &[u8]),
+    unit: &mut Unit,
+    since: Option<&Mark>,
+) -> Result<Option<Clash>, Error> {
+    let (mut clash, mut foreign, mut moved) = (None, false, false);
+    for item in &mut unit.before {
+        let path = unit.path.join(&item.sub);
+        let mtime = item.meta.mtime;
+        clash = clash.or(check_item(folder, name, &path, item)?);
+        foreign |= since.is_some_and(|mark| mark.is_foreign(item));
+        moved |= mtime != item.meta.mtime;
+    }
+    let is_folder = unit.after.iter().any(|item| item.node.is_dir());
+    let only_time = is_folder_time(unit);
+    if unit.in_place && is_folder && (foreign || moved) {
+        // Someone made or removed something in the folder: its time is the time of that.
+        for item in &mut unit.after {
+            item.meta.mtime = None;
+        }
+    }
+    Ok(clash.or((foreign && !only_time).then_some(Clash::Changed)))
+}
+
+/// Looks at the files that stay as they are and get another name.
+fn check_links(
+    workspace: &Workspace,
+    (before, wants): (&Nodes, &Nodes),
+    (links, since): (&BTreeMap<RelPath, RelPath>, Option<&Mark>),
+) -> Result<(), Error> {
+    let mut units: Vec<Unit> = links
+        .values()
+        .filter(|to| !wants.contains_key(*to))
+        .filter_map(|to| {
+            let item = before.get(to).cloned().flatten()?;
+            Some(Unit {
+                path: to.clone(),
+                before: vec![item.clone()],
+                after: vec![item],
+                in_place: false,
+            })
+        })
+        .collect();
+    check_before(workspace, &mut units, since)
 }
 
 fn check_item(
@@ -368,30 +436,23 @@ fn folders(workspace: &Workspace, units: &[Unit]) -> Result<Vec<(RelPath, sys::F
     Ok(found)
 }
 
-/// What a record did, path by path.
-pub(crate) fn changes(record: &Record) -> Vec<Change> {
+/// What units do, path by path. The time of a folder alone is not worth a word.
+pub(crate) fn changes(units: &[Unit]) -> Vec<Change> {
     let mut found = Vec::new();
-    for unit in &record.units {
-        let mut subs: Vec<&RelPath> = unit
-            .before
-            .iter()
-            .chain(&unit.after)
-            .map(|item| &item.sub)
-            .collect();
-        subs.sort();
-        subs.dedup();
-        for sub in subs {
-            let pick = |items: &'_ [Item]| items.iter().find(|item| item.sub == *sub).cloned();
-            let (before, after) = (pick(&unit.before), pick(&unit.after));
-            let kind = match (&before, &after) {
+    for unit in units.iter().filter(|unit| !is_folder_time(unit)) {
+        for (sub, (before, after)) in unit.pairs() {
+            let alike = |before: &Item, after: &Item| {
+                unit.in_place || (sub.is_root() && before.node.same(&after.node))
+            };
+            let kind = match (before, after) {
                 (None, _) => ChangeKind::Created,
                 (_, None) => ChangeKind::Deleted,
-                (Some(_), Some(_)) if unit.in_place => ChangeKind::Attributes,
+                (Some(before), Some(after)) if alike(before, after) => ChangeKind::Attributes,
                 (Some(_), Some(_)) => ChangeKind::Modified,
             };
             let file = |item: &Item| matches!(item.node, Node::File { .. });
             let link_broken = !unit.in_place
-                && before.as_ref().is_some_and(|item| {
+                && before.is_some_and(|item| {
                     file(item) && item.identity.is_some_and(|identity| identity.nlink > 1)
                 });
             found.push(Change {

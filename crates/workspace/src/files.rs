@@ -183,6 +183,16 @@ pub fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
+/// Removes an empty folder durably; a folder that is not there is not missed.
+pub fn remove_dir(path: &Path) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    match sys::rmdir(&folder, &name) {
+        Ok(()) => sys::sync_all(&folder).map_err(at("sync", shown(path))),
+        Err(error) if sys::is_missing(&error) => Ok(()),
+        Err(error) => Err(Error::io("remove", shown(path), error)),
+    }
+}
+
 /// Adds whole lines to the end of a file that several processes write to.
 ///
 /// A line that an earlier writer left half-written is ended first, so that it spoils no other.

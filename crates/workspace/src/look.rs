@@ -69,8 +69,8 @@ fn once(
         })
     };
     let (node, xattrs) = match stat.kind {
-        Kind::Fifo => return special("named pipe"),
-        Kind::Socket => return special("socket"),
+        Kind::Fifo => (Node::Pipe, None),
+        Kind::Socket => (Node::Socket, None),
         Kind::Device => return special("device"),
         Kind::Symlink => {
             let target = sys::readlink(folder, name).map_err(at("read the link", shown()))?;

@@ -1,5 +1,7 @@
 //! Making what a record describes: a file, a link or a whole folder tree under a temporary name.
 
+use std::collections::BTreeMap;
+
 use tagout_vocab::Digest;
 
 use crate::error::{Error, at};
@@ -54,10 +56,12 @@ impl Blobs<'_> {
     }
 }
 
-/// Files that were one file under several names, and where such a name can be found now.
+/// Files that were or shall be one file under several names, and where such a name can be found now.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     known: Vec<(u64, u64, RelPath)>,
+    /// New names, each with the place where the file is that they shall be names of.
+    wanted: BTreeMap<RelPath, RelPath>,
 }
 
 impl Links {
@@ -68,33 +72,46 @@ impl Links {
         }
     }
 
-    fn find(&self, identity: &Identity) -> Option<&RelPath> {
-        self.known
-            .iter()
-            .find(|(dev, ino, _)| (*dev, *ino) == (identity.dev, identity.ino))
-            .map(|(_, _, path)| path)
+    /// Says that a new name shall be a name of the file that stands at a place.
+    pub(crate) fn want(&mut self, path: RelPath, place: RelPath) {
+        self.wanted.insert(path, place);
+    }
+
+    fn find(&self, path: &RelPath, item: &Item) -> Option<&RelPath> {
+        let identity = item.identity.as_ref();
+        let known = identity.and_then(|identity| {
+            let same = |one: &&(u64, u64, RelPath)| (one.0, one.1) == (identity.dev, identity.ino);
+            self.known.iter().find(same).map(|(_, _, path)| path)
+        });
+        self.wanted.get(path).or(known)
     }
 }
 
-/// Makes a tree under a temporary name in a folder.
+/// What making a tree stands on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Maker<'a> {
+    pub root: &'a Root,
+    pub blobs: Blobs<'a>,
+    pub links: &'a Links,
+}
+
+/// Makes a tree that shall stand at a path under a temporary name in a folder.
 pub(crate) fn tree(
-    root: &Root,
-    folder: &Handle,
-    name: &[u8],
-    items: &[Item],
-    (blobs, links): (Blobs<'_>, &Links),
+    maker: Maker<'_>,
+    (folder, name): (&Handle, &[u8]),
+    (path, items): (&RelPath, &[Item]),
 ) -> Result<(), Error> {
     let Some((top, rest)) = items.split_first() else {
         return Ok(());
     };
-    node(root, folder, name, top, (blobs, links))?;
+    node(maker, (folder, name), (path, top))?;
     if !top.node.is_dir() {
         return Ok(());
     }
     let handle = sys::open_dir(folder, name).map_err(at("open the folder", shown(name)))?;
     for item in rest {
         let (parent, last) = beneath(&handle, &item.sub)?;
-        node(root, &parent, last, item, (blobs, links))?;
+        node(maker, (&parent, last), (&path.join(&item.sub), item))?;
     }
     // Modes and times of folders come last and innermost first: filling a folder changes its time,
     // and a folder without permissions can't be filled.
@@ -121,13 +138,17 @@ fn shown(name: &[u8]) -> String {
 }
 
 fn node(
-    root: &Root,
-    folder: &Handle,
-    name: &[u8],
-    item: &Item,
-    (blobs, links): (Blobs<'_>, &Links),
+    maker: Maker<'_>,
+    (folder, name): (&Handle, &[u8]),
+    (path, item): (&RelPath, &Item),
 ) -> Result<(), Error> {
+    let special = |kind| {
+        special_node(folder, name, kind, &item.meta)
+            .map_err(at("make the pipe or socket", shown(name)))
+    };
     match &item.node {
+        Node::Pipe => special(sys::Kind::Fifo),
+        Node::Socket => special(sys::Kind::Socket),
         Node::Dir => sys::mkdir(folder, name, 0o700).map_err(at("make the folder", shown(name))),
         Node::Symlink { target } => link_node(folder, name, target, &item.meta)
             .map_err(at("make the symbolic link", shown(name))),
@@ -136,13 +157,13 @@ fn node(
             size,
             place,
         } => {
-            if linked(root, folder, name, (item, links)) {
+            if linked(maker, (folder, name), (path, item)) {
                 return Ok(());
             }
             // Mostly the mode is right from the start, and one call is saved.
             let created = sys::create(folder, name, item.meta.mode & 0o777);
             let created = created.map_err(at("write", shown(name)))?;
-            blobs.write(&created, digest, *size, place)?;
+            maker.blobs.write(&created, digest, *size, place)?;
             finish(&created, &item.meta).map_err(at("set the attributes of", shown(name)))
         }
     }
@@ -150,6 +171,16 @@ fn node(
 
 fn link_node(folder: &Handle, name: &[u8], target: &[u8], meta: &Meta) -> std::io::Result<()> {
     sys::symlink(folder, name, target)?;
+    own_node(folder, name, meta)
+}
+
+/// A socket or pipe is never opened: someone may wait for that.
+fn special_node(folder: &Handle, name: &[u8], kind: sys::Kind, meta: &Meta) -> std::io::Result<()> {
+    sys::special(folder, name, kind, meta.mode)?;
+    own_node(folder, name, meta)
+}
+
+fn own_node(folder: &Handle, name: &[u8], meta: &Meta) -> std::io::Result<()> {
     if let Some(owner) = meta.owner {
         let stat = sys::stat_at(folder, name)?;
         if (stat.uid, stat.gid) != owner {
@@ -160,17 +191,17 @@ fn link_node(folder: &Handle, name: &[u8], target: &[u8], meta: &Meta) -> std::i
         .map_or(Ok(()), |mtime| sys::set_mtime_at(folder, name, mtime))
 }
 
-/// Makes the name a second name of a file that it shared its content with before, if that still
-/// holds.
-fn linked(root: &Root, folder: &Handle, name: &[u8], (item, links): (&Item, &Links)) -> bool {
-    let Some(other) = item
-        .identity
-        .as_ref()
-        .and_then(|identity| links.find(identity))
-    else {
+/// Makes the name a second name of a file that it shares or shared its content with, if that file is
+/// what it has to be; otherwise the name gets a file of its own.
+fn linked(
+    maker: Maker<'_>,
+    (folder, name): (&Handle, &[u8]),
+    (path, item): (&RelPath, &Item),
+) -> bool {
+    let Some(other) = maker.links.find(path, item) else {
         return false;
     };
-    let Ok((parent, last)) = root.parent(other) else {
+    let Ok((parent, last)) = maker.root.parent(other) else {
         return false;
     };
     let same =

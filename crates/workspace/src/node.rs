@@ -49,6 +49,10 @@ pub(crate) enum Node {
     },
     /// A folder.
     Dir,
+    /// A named pipe.
+    Pipe,
+    /// A socket.
+    Socket,
 }
 
 impl Node {
@@ -64,8 +68,13 @@ impl Node {
                 },
             ) => a == b && n == m,
             (Self::Symlink { target: a }, Self::Symlink { target: b }) => a == b,
-            (Self::Dir, Self::Dir) => true,
-            (Self::File { .. } | Self::Symlink { .. } | Self::Dir, _) => false,
+            (Self::Dir, Self::Dir) | (Self::Pipe, Self::Pipe) | (Self::Socket, Self::Socket) => {
+                true
+            }
+            (
+                Self::File { .. } | Self::Symlink { .. } | Self::Dir | Self::Pipe | Self::Socket,
+                _,
+            ) => false,
         }
     }
 
@@ -78,7 +87,7 @@ impl Node {
     pub(crate) const fn digest(&self) -> Option<Digest> {
         match self {
             Self::File { digest, .. } => Some(*digest),
-            Self::Symlink { .. } | Self::Dir => None,
+            Self::Symlink { .. } | Self::Dir | Self::Pipe | Self::Socket => None,
         }
     }
 
@@ -88,6 +97,8 @@ impl Node {
             Self::File { .. } => "a file",
             Self::Symlink { .. } => "a symbolic link",
             Self::Dir => "a folder",
+            Self::Pipe => "a named pipe",
+            Self::Socket => "a socket",
         }
     }
 }

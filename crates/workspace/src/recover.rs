@@ -122,7 +122,7 @@ impl Workspace {
             self.replay(segment, &frames, (&done, &mut *recovery))?;
             for frame in &frames {
                 let installed = self.engine(segment.number, frame).installed();
-                self.mark(segment, frame, installed);
+                self.note_applied(segment, frame, installed);
             }
             recovery.checkpoint_due = true;
             return Ok(end);
@@ -147,7 +147,7 @@ impl Workspace {
         engine.staged = segment.staged(frame.offset)?;
         if frame.aborted {
             recovery.conflicts.extend(engine.undo()?);
-            self.mark(segment, frame, Vec::new());
+            self.note_applied(segment, frame, Vec::new());
             return Ok(());
         }
         let resumed = if engine.staged.is_none() {

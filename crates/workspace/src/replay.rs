@@ -86,18 +86,13 @@ impl Workspace {
             };
             let installed = segment_done(done, frame).map(|one| one.installed.as_slice());
             for (index, unit) in frame.record.units.iter().enumerate() {
-                let mut subs: Vec<&RelPath> = unit
-                    .before
-                    .iter()
-                    .chain(&unit.after)
-                    .map(|item| &item.sub)
-                    .collect();
-                subs.sort();
-                subs.dedup();
-                for sub in subs {
-                    let chain = chains.entry(unit.path.join(sub)).or_default();
-                    let pick = |items: &'a [Item]| items.iter().find(|item| item.sub == *sub);
-                    let before = pick(&unit.before);
+                // The workspace's own folder can't be lost, only its time can.
+                for (sub, (before, after)) in unit.pairs() {
+                    let path = unit.path.join(sub);
+                    if path.is_root() {
+                        continue;
+                    }
+                    let chain = chains.entry(path).or_default();
                     let identity = before.and_then(|item| item.identity);
                     let was = || Known {
                         item: before,
@@ -112,7 +107,7 @@ impl Workspace {
                         .filter(|_| sub.is_root())
                         .and_then(|all| all.get(index).copied().flatten());
                     chain.push(Known {
-                        item: pick(&unit.after),
+                        item: after,
                         blobs,
                         ours: true,
                         identity,
@@ -280,14 +275,13 @@ impl Workspace {
             sub: RelPath::root(),
             ..item.clone()
         };
-        let parts = (blobs, &Links::default());
-        make::tree(
-            &self.root,
-            &folder,
-            temporary,
-            std::slice::from_ref(&top),
-            parts,
-        )?;
+        let maker = make::Maker {
+            root: &self.root,
+            blobs,
+            links: &Links::default(),
+        };
+        let items = std::slice::from_ref(&top);
+        make::tree(maker, (&folder, temporary), (path, items))?;
         sys::rename((&folder, temporary), (&folder, name), Rename::Replace).map_err(doing())
     }
 }

@@ -111,7 +111,7 @@ impl Workspace {
                 match item.node {
                     Node::Dir => folders.insert(path),
                     Node::File { .. } => files.insert(path),
-                    Node::Symlink { .. } => false,
+                    Node::Symlink { .. } | Node::Pipe | Node::Socket => false,
                 };
             }
         }

@@ -60,15 +60,34 @@ const RACY_NANOS: i128 = 20_000_000;
 
 const FOLDER: &str = "sessions";
 
+fn folder_name(session: &SessionId) -> String {
+    let digest = Digest::of(session.as_str().as_bytes());
+    digest.hex().chars().take(32).collect()
+}
+
 impl Workspace {
+    /// Drops the notes of a session. If it comes back, it has seen nothing.
+    pub fn forget_session(&self, session: &SessionId) -> Result<(), Error> {
+        let sessions = self.state.folder(FOLDER)?;
+        let name = folder_name(session);
+        let path = RelPath::new(name.as_bytes())?.with(b"seen");
+        let doing = || at("remove", FOLDER);
+        let folder = match sys::open_dir(&sessions, path.as_bytes()) {
+            Ok(folder) => folder,
+            Err(error) if sys::is_missing(&error) => return Ok(()),
+            Err(error) => return Err(Error::io("open", FOLDER, error)),
+        };
+        for note in sys::names(&folder).map_err(doing())? {
+            sys::unlink(&folder, &note).map_err(doing())?;
+        }
+        sys::rmdir(&sessions, path.as_bytes()).map_err(doing())?;
+        sys::rmdir(&sessions, name.as_bytes()).map_err(doing())
+    }
+
     /// The notes of a session; they outlive the process.
     pub fn seen(&self, session: &SessionId) -> Result<Seen<'_>, Error> {
         let sessions = self.state.folder(FOLDER)?;
-        let name: String = Digest::of(session.as_str().as_bytes())
-            .hex()
-            .chars()
-            .take(32)
-            .collect();
+        let name = folder_name(session);
         let path = RelPath::new(name.as_bytes())?.with(b"seen");
         let folder = match sys::open_dir(&sessions, path.as_bytes()) {
             Ok(folder) => folder,
@@ -142,7 +161,9 @@ impl Seen<'_> {
                 place: Place::Memory(bytes),
                 ..
             } => Some(bytes.to_vec()),
-            Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
+            Node::File { .. } | Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => {
+                None
+            }
         });
         let now = self.file_clock()?;
         let identity = found
@@ -219,7 +240,9 @@ impl Seen<'_> {
                 place: Place::Memory(bytes),
                 ..
             } => Some(bytes.to_vec()),
-            Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
+            Node::File { .. } | Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => {
+                None
+            }
         });
         let difference = note
             .content

@@ -53,6 +53,7 @@ impl Workspace {
             units,
             folders,
             closing,
+            links: Vec::new(),
         };
         record.spill(&self.state.images)?;
         let (bytes, _) = frame::encode(&record)?;
@@ -94,7 +95,7 @@ impl Workspace {
             }
         }
         record.units = changed;
-        let mut found = changes(&record);
+        let mut found = changes(&record.units);
         // A folder is listed with everything beneath it; what stayed as it was is no change.
         found.retain(|change| change.before != change.after || change.before.is_none());
         Ok(found)

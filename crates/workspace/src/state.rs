@@ -16,7 +16,7 @@ use crate::options::{Options, SyncPoint};
 use crate::sys::{self, Handle};
 
 /// The format that this program writes.
-pub const STATE_FORMAT: u32 = 1;
+pub const STATE_FORMAT: u32 = 2;
 
 const FOLDERS: [&str; 7] = [
     "journal",
@@ -85,8 +85,7 @@ impl State {
             }
         }
         if sys::stat_at(&handle, b"format").is_err() {
-            let text = format!("{{\"reader\":{STATE_FORMAT},\"writer\":{STATE_FORMAT}}}\n");
-            crate::files::write_atomic(&path.join("format"), text.as_bytes(), Some(0o600))?;
+            say_format(path)?;
         }
         sys::sync_all(&handle).map_err(at("sync", shown()))
     }
@@ -101,7 +100,10 @@ impl State {
             Err(error) => return Err(Error::io("open", shown(), error)),
         };
         refuse_network(&handle, path)?;
-        check_format(&handle, path)?;
+        if check_format(&handle, path)? < STATE_FORMAT {
+            // From here on records may be written that an older program would take for torn ones.
+            say_format(path)?;
+        }
         let folder = |name: &str| match sys::open_dir(&handle, name.as_bytes()) {
             Ok(opened) => Ok(opened),
             Err(error) if sys::is_missing(&error) => Err(Error::StateDamaged {
@@ -213,7 +215,13 @@ pub(crate) fn owner_name(execution: &CallId) -> String {
         .collect()
 }
 
-fn check_format(handle: &Handle, path: &Path) -> Result<(), Error> {
+fn say_format(path: &Path) -> Result<(), Error> {
+    let text = format!("{{\"reader\":{STATE_FORMAT},\"writer\":{STATE_FORMAT}}}\n");
+    crate::files::write_atomic(&path.join("format"), text.as_bytes(), Some(0o600))
+}
+
+/// The format that a state has, if this program knows it.
+fn check_format(handle: &Handle, path: &Path) -> Result<u32, Error> {
     let shown = path.join("format").display().to_string();
     let damaged = || Error::StateDamaged {
         path: shown.clone(),
@@ -251,7 +259,7 @@ fn check_format(handle: &Handle, path: &Path) -> Result<(), Error> {
             known: STATE_FORMAT,
         });
     }
-    Ok(())
+    Ok(needed)
 }
 
 fn refuse_network(handle: &Handle, path: &Path) -> Result<(), Error> {

@@ -10,6 +10,7 @@ use crate::node::{Identity, Item, Meta, Node, Place};
 use crate::relpath::RelPath;
 use crate::seen::difference;
 use crate::state::network_kind;
+use crate::sys::FileTime;
 
 fn record(name: &str) -> Record {
     Record {
@@ -19,6 +20,7 @@ fn record(name: &str) -> Record {
         units: Vec::new(),
         folders: Vec::new(),
         closing: b"closing".to_vec(),
+        links: Vec::new(),
     }
 }
 
@@ -223,4 +225,128 @@ fn network_file_systems_are_known() {
     ] {
         assert!(network_kind(number).is_none(), "{number:x}");
     }
+}
+
+/// A record that uses everything the first format knew.
+fn full() -> Record {
+    let time = FileTime {
+        seconds: 1_700_000_000,
+        nanos: 5,
+    };
+    let identity = Identity {
+        dev: 1,
+        ino: 2,
+        nlink: 2,
+        size: 3,
+        mtime: time,
+        ctime: time,
+    };
+    let meta = Meta {
+        mode: 0o644,
+        owner: Some((1000, 100)),
+        mtime: Some(time),
+        xattrs: Some(vec![(b"user.a".to_vec(), b"v".to_vec())]),
+    };
+    let file = |text: &[u8]| Node::File {
+        digest: Digest::of(text),
+        size: text.len() as u64,
+        place: Place::Memory(text.into()),
+    };
+    let item = |sub: &[u8], node: Node| Item {
+        sub: RelPath::new(sub).unwrap(),
+        node,
+        meta: meta.clone(),
+        identity: Some(identity),
+    };
+    let target = b"x".to_vec();
+    Record {
+        units: vec![
+            Unit {
+                path: RelPath::new(b"a").unwrap(),
+                before: vec![item(b"", file(b"old"))],
+                after: vec![item(b"", file(b"new"))],
+                in_place: false,
+            },
+            Unit {
+                path: RelPath::new(b"d").unwrap(),
+                before: vec![item(b"", Node::Dir), item(b"l", Node::Symlink { target })],
+                after: Vec::new(),
+                in_place: false,
+            },
+        ],
+        folders: vec![(RelPath::root(), time)],
+        ..record("call")
+    }
+}
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    hex.as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .chain([0; frame::SLOT_BYTES])
+        .collect()
+}
+
+/// What a program of the first format wrote, its empty slot aside.
+const FIRST: &str = concat!(
+    "5441474f55544a3127010000060000000000000028cb55591d071c1db7733a17b7df5bb05d2b6159632e5e31",
+    "7c3baf4a46ed0b7c0463616c6c0a0107070707070707070707070707070707020161010000cba06b5736faf6",
+    "7e54b07b561eae94395e774c517a7d910a54369e1263ccfbd4030000a40301e807640180c49fd50c0a010106",
+    "757365722e610176010102020380c49fd50c0a80c49fd50c0a01000011507a0e2f5e69d5dfa40a62a1bd7b6e",
+    "e57e6bcd85c67c9b8431b36fff21c437030003a40301e807640180c49fd50c0a010106757365722e61017601",
+    "0102020380c49fd50c0a80c49fd50c0a000164020002a40301e807640180c49fd50c0a010106757365722e61",
+    "0176010102020380c49fd50c0a80c49fd50c0a016c010178a40301e807640180c49fd50c0a01010675736572",
+    "2e610176010102020380c49fd50c0a80c49fd50c0a0000010080c49fd50c0a07636c6f73696e676f6c646e65",
+    "77",
+);
+
+/// What this program writes for the same with a pipe, a socket and a link, its empty slot aside.
+const SECOND: &str = concat!(
+    "5441474f55544a32440100000600000000000000b0dfa96815e1f79b9a3ccfcf941374ee12ee83255034ac19",
+    "2c0470d9aecd98150463616c6c0a0107070707070707070707070707070707040161010000cba06b5736faf6",
+    "7e54b07b561eae94395e774c517a7d910a54369e1263ccfbd4030000a40301e807640180c49fd50c0a010106",
+    "757365722e610176010102020380c49fd50c0a80c49fd50c0a01000011507a0e2f5e69d5dfa40a62a1bd7b6e",
+    "e57e6bcd85c67c9b8431b36fff21c437030003a40301e807640180c49fd50c0a010106757365722e61017601",
+    "0102020380c49fd50c0a80c49fd50c0a000164020002a40301e807640180c49fd50c0a010106757365722e61",
+    "0176010102020380c49fd50c0a80c49fd50c0a016c010178a40301e807640180c49fd50c0a01010675736572",
+    "2e610176010102020380c49fd50c0a80c49fd50c0a0000017000010003000000000000017300010004000000",
+    "000000010080c49fd50c0a07636c6f73696e6701016201616f6c646e6577",
+);
+
+fn second() -> Record {
+    let plain = |node| Item {
+        sub: RelPath::root(),
+        node,
+        meta: Meta::default(),
+        identity: None,
+    };
+    let unit = |path: &[u8], node| Unit {
+        path: RelPath::new(path).unwrap(),
+        before: Vec::new(),
+        after: vec![plain(node)],
+        in_place: false,
+    };
+    let mut record = full();
+    record.units.push(unit(b"p", Node::Pipe));
+    record.units.push(unit(b"s", Node::Socket));
+    let (path, to) = (RelPath::new(b"b").unwrap(), RelPath::new(b"a").unwrap());
+    record.links.push((path, to));
+    record
+}
+
+/// L4: both formats are read for ever, and today's bytes are written to the last one.
+#[test]
+fn golden_vectors_of_the_journal() {
+    let frame = frame::decode(&bytes_of(FIRST), 0).unwrap();
+    assert_eq!(frame.record, full().written().0);
+    assert_eq!(frame.inline, b"oldnew");
+    let mut reader = std::io::Cursor::new(bytes_of(FIRST));
+    assert!(frame::head(&mut reader, 0, frame::Carried::Checked).is_some());
+    let written = frame::encode(&second()).unwrap().0;
+    assert_eq!(written, bytes_of(SECOND));
+    let frame = frame::decode(&bytes_of(SECOND), 0).unwrap();
+    assert_eq!(frame.record, second().written().0);
+    // One segment may hold both.
+    let both = [bytes_of(FIRST), bytes_of(SECOND)].concat();
+    assert_eq!(frame::scan(&both).unwrap().0.len(), 2);
 }

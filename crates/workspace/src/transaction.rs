@@ -1,6 +1,6 @@
 //! A transaction before it is settled: staged changes, and a view of the workspace that has them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use tagout_vocab::limits::{
 };
 use tagout_vocab::{CallId, Digest, Timestamp};
 
-use crate::commit::Committed;
-use crate::error::{Clash, Error};
+use crate::commit::{Change, Committed};
+use crate::error::{Error, at};
 use crate::look::{self, Keep};
 use crate::make::Blobs;
+use crate::mark::Mark;
 use crate::node::{Item, Meta, Node, Place};
-use crate::plan::Nodes;
+use crate::plan::{self, Nodes};
 use crate::relpath::RelPath;
 use crate::state::Owner;
 use crate::sys::{self, FileTime};
@@ -31,6 +32,15 @@ pub struct Transaction<'a> {
     pub(crate) before: Nodes,
     /// What shall stand there.
     pub(crate) wants: Nodes,
+    /// New names that shall be names of the file under another path.
+    pub(crate) links: BTreeMap<RelPath, RelPath>,
+    /// Folders whose time is set, whatever else changes it.
+    pub(crate) timed: BTreeSet<RelPath>,
+    /// What changed since then is someone else's work.
+    pub(crate) since: Option<Mark>,
+    /// Bytes of new content, what was written over again among them.
+    staged_bytes: u64,
+    staged_bytes_max: u64,
 }
 
 impl<'a> Transaction<'a> {
@@ -41,7 +51,35 @@ impl<'a> Transaction<'a> {
             owner,
             before: BTreeMap::new(),
             wants: BTreeMap::new(),
+            links: BTreeMap::new(),
+            timed: BTreeSet::new(),
+            since: None,
+            staged_bytes: 0,
+            staged_bytes_max: u64::MAX,
         }
+    }
+
+    /// Bounds the bytes of new content that may still be staged. A bound can only be lowered.
+    pub fn bound(&mut self, bytes_max: u64) {
+        self.staged_bytes_max = self.staged_bytes_max.min(bytes_max);
+    }
+
+    /// How many bytes of new content were staged, what was written over again among them.
+    pub const fn staged_bytes(&self) -> u64 {
+        self.staged_bytes
+    }
+
+    /// Counts new content before it is kept anywhere.
+    fn count(&mut self, bytes: u64) -> Result<(), Error> {
+        let counted = self.staged_bytes.saturating_add(bytes);
+        if counted > self.staged_bytes_max {
+            return Err(Error::TooMany {
+                what: "bytes of new content",
+                max: usize::try_from(self.staged_bytes_max).unwrap_or(usize::MAX),
+            });
+        }
+        self.staged_bytes = counted;
+        Ok(())
     }
 
     /// The call that it belongs to.
@@ -60,6 +98,15 @@ impl<'a> Transaction<'a> {
     /// and [`Workspace::recover`] hands it back when the process dies in between.
     pub fn commit(self, now: Timestamp, closing: &[u8]) -> Result<Committed, Error> {
         crate::commit::commit(self, now, closing)
+    }
+
+    /// What a commit would report now, before anything is durable or applied.
+    ///
+    /// Someone else's work in the meantime is not in it: that ends the commit as a conflict.
+    pub fn staged(&self) -> Result<Vec<Change>, Error> {
+        let nodes = (&self.before, &self.wants);
+        let units = plan::units(nodes, &self.links, &self.timed);
+        Ok(crate::commit::changes(&units))
     }
 
     /// Notes what stands on the disk under a path, once.
@@ -127,7 +174,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// What stands under a path as this transaction sees it. Its bytes are kept for a change.
-    fn view(&mut self, path: &RelPath) -> Result<Option<Item>, Error> {
+    pub(crate) fn view(&mut self, path: &RelPath) -> Result<Option<Item>, Error> {
         if let Some(want) = self.wants.get(path) {
             return Ok(want.clone());
         }
@@ -139,7 +186,7 @@ impl<'a> Transaction<'a> {
         Ok(self.before.get(path).cloned().flatten())
     }
 
-    fn peek(&self, path: &RelPath) -> Result<Option<Item>, Error> {
+    pub(crate) fn peek(&self, path: &RelPath) -> Result<Option<Item>, Error> {
         if let Some(want) = self.wants.get(path) {
             return Ok(want.clone());
         }
@@ -152,7 +199,7 @@ impl<'a> Transaction<'a> {
         self.on_disk(path, Keep::Nothing)
     }
 
-    fn want(&mut self, path: &RelPath, mut item: Option<Item>) -> Result<(), Error> {
+    pub(crate) fn want(&mut self, path: &RelPath, mut item: Option<Item>) -> Result<(), Error> {
         // A new file of this user can't be given to everybody; then its owner is who makes it.
         if let Some(item) = &mut item {
             let owner = item
@@ -167,6 +214,7 @@ impl<'a> Transaction<'a> {
         } else {
             self.touch(path)?;
         }
+        self.links.remove(path);
         self.wants.insert(path.clone(), item);
         Ok(())
     }
@@ -188,7 +236,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Stages folders for everything above a path that does not exist yet.
-    fn parents(&mut self, path: &RelPath) -> Result<(), Error> {
+    pub(crate) fn parents(&mut self, path: &RelPath) -> Result<(), Error> {
         let mut missing = Vec::new();
         let mut above = path.parent();
         while let Some(folder) = above.filter(|folder| !folder.is_root()) {
@@ -242,12 +290,17 @@ impl<'a> Transaction<'a> {
 
     /// Stages a file with these bytes; folders above it are made if need be.
     pub fn write(&mut self, path: &RelPath, bytes: &[u8]) -> Result<(), Error> {
+        self.count(bytes.len() as u64)?;
         let node = self.file_node(bytes)?;
         self.put(path, node)
     }
 
     /// Stages a file with the content of an open one, without holding it in memory.
     pub fn write_from(&mut self, path: &RelPath, file: &File) -> Result<(), Error> {
+        let length = sys::stat(file)
+            .map_err(at("look at", path.to_string()))?
+            .size;
+        self.count(length)?;
         let (digest, size) = self.workspace.state.images.put_file(file)?;
         self.put(
             path,
@@ -267,6 +320,14 @@ impl<'a> Transaction<'a> {
         };
         whole.extend_from_slice(bytes);
         self.write(path, &whole)
+    }
+
+    /// How many bytes a file has as this transaction sees it; `None` where there is no file.
+    pub fn size(&self, path: &RelPath) -> Result<Option<u64>, Error> {
+        Ok(self.peek(path)?.and_then(|item| match item.node {
+            Node::File { size, .. } => Some(size),
+            Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => None,
+        }))
     }
 
     /// Stages the removal of a file or link.
@@ -463,7 +524,9 @@ impl<'a> Transaction<'a> {
                 images: &self.workspace.state.images,
             }
             .read(digest, *size, place),
-            Node::Symlink { .. } | Node::Dir => Err(Self::wrong(path, item, "a file")),
+            Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => {
+                Err(Self::wrong(path, item, "a file"))
+            }
         }
     }
 
@@ -483,7 +546,9 @@ impl<'a> Transaction<'a> {
         })?;
         match item.node {
             Node::Symlink { target } => Ok(target),
-            Node::File { .. } | Node::Dir => Err(Self::wrong(path, &item, "a symbolic link")),
+            Node::File { .. } | Node::Dir | Node::Pipe | Node::Socket => {
+                Err(Self::wrong(path, &item, "a symbolic link"))
+            }
         }
     }
 
@@ -494,7 +559,7 @@ impl<'a> Transaction<'a> {
 
     /// The names in a folder as this transaction sees it, sorted.
     pub fn list(&self, path: &RelPath) -> Result<Vec<Vec<u8>>, Error> {
-        let mut names = std::collections::BTreeSet::new();
+        let mut names = BTreeSet::new();
         let created = self.wants.contains_key(path)
             && !self
                 .before
@@ -506,7 +571,11 @@ impl<'a> Transaction<'a> {
             let listed = sys::names(&folder);
             names.extend(listed.map_err(crate::error::at("list", path.to_string()))?);
         }
-        for (other, want) in &self.wants {
+        for (other, want) in self
+            .wants
+            .range(path.clone()..)
+            .take_while(|(other, _)| other.is_beneath(path))
+        {
             if other.parent().as_ref() == Some(path)
                 && let Some(name) = other.name()
             {
@@ -519,76 +588,9 @@ impl<'a> Transaction<'a> {
         }
         Ok(names.into_iter().collect())
     }
-
-    /// Stages the inverse of a committed transaction that is still kept.
-    ///
-    /// A path that is not any more as that transaction left it is a conflict, and nothing is
-    /// staged.
-    pub fn revert(&mut self, execution: &CallId) -> Result<(), Error> {
-        let frame = self.workspace.committed(execution)?;
-        let blobs = Blobs {
-            inline: &frame.inline,
-            images: &self.workspace.state.images,
-        };
-        let mut staged = Vec::new();
-        let mut paths = Vec::new();
-        for unit in &frame.record.units {
-            for item in &unit.after {
-                let path = unit.path.join(&item.sub);
-                let same = self.view(&path)?.is_some_and(|found| {
-                    found.node.same(&item.node) && item.meta.satisfied_by(&found.meta)
-                });
-                if !same {
-                    paths.push(conflict(&path));
-                }
-                staged.push((path, None));
-            }
-            for item in &unit.before {
-                let path = unit.path.join(&item.sub);
-                let was_there = unit.after.iter().any(|other| other.sub == item.sub);
-                let there = match self.peek(&path) {
-                    // A file took the place of a folder above it.
-                    Err(Error::WrongKind { .. }) => false,
-                    other => other?.is_some(),
-                };
-                if !was_there && there {
-                    paths.push(conflict(&path));
-                }
-                let mut item = Item {
-                    sub: RelPath::root(),
-                    ..item.clone()
-                };
-                if let Node::File {
-                    digest,
-                    size,
-                    place,
-                } = &mut item.node
-                    && matches!(place, Place::Inline { .. })
-                {
-                    *place = Place::Memory(Arc::from(blobs.read(digest, *size, place)?));
-                }
-                staged.push((path, Some(item)));
-            }
-        }
-        if !paths.is_empty() {
-            return Err(Error::Conflict { paths });
-        }
-        for (path, item) in staged {
-            self.want(&path, item)?;
-        }
-        Ok(())
-    }
 }
 
-fn conflict(path: &RelPath) -> crate::error::ConflictPath {
-    crate::error::ConflictPath {
-        path: path.to_string(),
-        found: Clash::Changed,
-        kept: None,
-    }
-}
-
-fn wanted(node: Node, meta: Meta) -> Item {
+pub(crate) fn wanted(node: Node, meta: Meta) -> Item {
     Item {
         sub: RelPath::root(),
         node,

@@ -27,6 +27,10 @@ pub(crate) struct IntentNewArgs {
     /// Do not ask for a terminal
     #[arg(long)]
     pub(crate) yes: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// An intent, or a wider scope, that an agent asks for.
@@ -75,6 +79,10 @@ pub(crate) struct InitArgs {
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The profiles that a repository can choose.
@@ -145,6 +153,10 @@ pub(crate) struct ApproveArgs {
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Say no to a call
@@ -161,6 +173,10 @@ pub(crate) struct RejectArgs {
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Answer an agent's question
@@ -176,6 +192,10 @@ pub(crate) struct AnswerArgs {
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Begin a new ledger where the state was lost
@@ -194,5 +214,102 @@ pub(crate) enum EpochVerb {
         /// Do not ask
         #[arg(long)]
         yes: bool,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
     },
+}
+
+/// Give, list and take back capability grants (for people)
+#[derive(Debug, ClapArgs)]
+pub(crate) struct GrantArgs {
+    #[command(subcommand)]
+    pub(crate) verb: GrantVerb,
+}
+
+/// What to do with grants.
+#[derive(Debug, Subcommand)]
+pub(crate) enum GrantVerb {
+    /// Give a capability that the policy does not list, signed and recorded
+    #[command(
+        after_help = "Example:\n  tagout grant issue --to session:s-1 --capability filesystem.write \
+        --path 'src/**' --expires 2h"
+    )]
+    Issue(GrantIssueArgs),
+    /// List the grants and whether each still holds
+    #[command(after_help = "Example:\n  tagout grant list --json")]
+    List {
+        /// Do not ask for a terminal
+        #[arg(long)]
+        yes: bool,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a grant back; it holds at once
+    #[command(after_help = "Example:\n  tagout grant revoke g-1f2e --reason 'no longer needed'")]
+    Revoke {
+        /// The grant's id, from `tagout grant list`
+        id: String,
+        /// Why
+        #[arg(long)]
+        reason: Option<String>,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What a person gives.
+#[derive(Debug, ClapArgs)]
+#[command(group(
+    clap::ArgGroup::new("reach").required(true).multiple(true).args(["path", "named", "anywhere"])
+))]
+pub(crate) struct GrantIssueArgs {
+    /// Who may use it: `session:ID`, `tool:NAME`, `user:NAME` or `role:NAME`
+    #[arg(long, value_name = "KIND:ID")]
+    pub(crate) to: String,
+
+    /// What is given; a name stands for all beneath it; can be given more than once
+    #[arg(long, value_name = "NAME", required = true)]
+    pub(crate) capability: Vec<String>,
+
+    /// Paths that it reaches; can be given more than once
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) path: Vec<String>,
+
+    /// Hosts, programs or other names that it reaches
+    #[arg(long, value_name = "NAME")]
+    pub(crate) named: Vec<String>,
+
+    /// It reaches everything that the capability speaks of
+    #[arg(long, conflicts_with_all = ["path", "named"])]
+    pub(crate) anywhere: bool,
+
+    /// What may be done with it; without this, whatever the capability lets do
+    #[arg(long, value_name = "NAME")]
+    pub(crate) action: Vec<String>,
+
+    /// At most so many uses in a time, such as `10/1h`
+    #[arg(long, value_name = "N/SPAN")]
+    pub(crate) rate: Option<String>,
+
+    /// No file larger than this
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) max_file_size: Option<u64>,
+
+    /// Until when: a span such as `2h`, or a time
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) expires: Option<String>,
+
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

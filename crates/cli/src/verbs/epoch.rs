@@ -1,5 +1,6 @@
 //! `tagout epoch new`: a new ledger where the state was lost, which is recorded.
 
+use serde_json::json;
 use tagout_gate::Site;
 
 use crate::args::{EpochArgs, EpochVerb, PlaceArgs};
@@ -9,19 +10,14 @@ use crate::{args, person, report, runtime};
 
 /// Starts anew.
 pub(crate) fn run(place: &PlaceArgs, args: &EpochArgs) -> Result<Exit, Failure> {
-    let EpochVerb::New { yes } = args.verb;
+    let EpochVerb::New { yes, json } = args.verb;
     person::required(yes, "epoch new")?;
     let places = runtime::places(place)?;
     let question = "The old ledger can't be continued. Start a new one?";
-    if !person::agrees(yes, question)? {
-        return Ok(Exit::Denied);
-    }
-    let site =
-        Site::new_epoch(&places, &runtime::clockwork()?, &args::user()).map_err(Failure::failed)?;
-    report::line(&format!(
-        "a new epoch begins; state: {}",
-        site.state().display()
-    ))?;
+    person::agrees(yes, question)?;
+    let site = Site::new_epoch(&places, &runtime::clockwork()?, &args::user())?;
     report::note("nothing is trusted yet: `tagout trust` accepts the tree's files");
-    Ok(Exit::Done)
+    let state = site.state().display().to_string();
+    let words = format!("a new epoch begins; state: {state}");
+    report::done(json, &words, &json!({ "status": "begun", "state": state }))
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use tagout_gate::{GateError, Places, Site};
 use tagout_policy::intents;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus};
@@ -33,9 +34,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
         "would keep state beneath {}",
         places.state_home.display()
     ));
-    if !person::agrees(args.yes, "Set this workspace up?")? {
-        return Ok(Exit::Denied);
-    }
+    person::agrees(args.yes, "Set this workspace up?")?;
     for (name, text) in &wanted {
         let path = places.root.join(name);
         let parent = path.parent().unwrap_or(&places.root);
@@ -48,15 +47,23 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
         Err(GateError::AlreadySetUp { path }) => {
             report::note(&format!("its state is there already: {}", path.display()));
         }
-        Err(error) => return Err(Failure::failed(error)),
+        Err(error) => return Err(error.into()),
     }
     let engine = runtime::open_at(&places)?;
-    if engine.site().accepted().map_err(Failure::failed)?.is_none() {
+    if engine.site().accepted()?.is_none() {
         trust::accept(&engine, &runtime::sources(&places.root)?)?;
     }
-    report::line(&format!("workspace: {}", places.root.display()))?;
-    report::line(&format!("state: {}", engine.site().state().display()))?;
-    Ok(Exit::Done)
+    let root = places.root.display().to_string();
+    let state = engine.site().state().display().to_string();
+    let written: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+    let value = json!({
+        "status": "set_up", "workspace": root, "state": state, "written": written,
+    });
+    report::done(
+        args.json,
+        &format!("workspace: {root}\nstate: {state}"),
+        &value,
+    )
 }
 
 fn root(place: &PlaceArgs) -> Result<PathBuf, Failure> {

@@ -1,12 +1,17 @@
 //! One file per verb.
 
+mod compliance;
 mod demo;
+mod doctor;
 mod epoch;
+mod exec;
 mod explain;
+mod grant;
 mod init;
 mod intent;
 mod lint;
 mod log;
+mod parked;
 mod people;
 mod prove;
 mod run;
@@ -23,6 +28,7 @@ use crate::report;
 /// Does what was asked; whatever goes wrong is said once.
 pub(crate) fn run(args: Args) -> Exit {
     let place = &args.place;
+    let json = args::wants_json();
     let result = match args.verb {
         Verb::Explain(verb) => explain::run(place, &verb),
         Verb::Intent(verb) => intent::run(place, &verb),
@@ -30,12 +36,17 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Demo(verb) => demo::run(&verb),
         Verb::Init(verb) => init::run(place, &verb),
         Verb::Run(verb) => run::run(place, &verb),
+        Verb::Exec(verb) => exec::run(place, &verb),
+        Verb::Parked(verb) => parked::run(place, &verb),
+        Verb::Doctor(verb) => doctor::run(place, &verb),
         Verb::Trust(verb) => trust::run(place, &verb),
         Verb::Pending(verb) => people::pending(place, &verb),
         Verb::Approve(verb) => people::approve(place, &verb),
         Verb::Reject(verb) => people::reject(place, &verb),
         Verb::Answer(verb) => people::answer(place, &verb),
         Verb::Epoch(verb) => epoch::run(place, &verb),
+        Verb::Grant(verb) => grant::run(place, &verb),
+        Verb::Compliance(verb) => compliance::run(place, &verb),
         Verb::Log(verb) => log::run(place, &verb),
         Verb::Verify(verb) => verify::run(place, &verb),
         Verb::Prove(verb) => prove::run(place, &verb),
@@ -43,5 +54,5 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Stats(verb) => stats::run(place, &verb),
         Verb::Completions(verb) => args::completions(verb.shell).map(|()| Exit::Done),
     };
-    result.unwrap_or_else(|failure: Failure| report::failure(&failure))
+    result.unwrap_or_else(|failure: Failure| report::failure(&failure, json))
 }

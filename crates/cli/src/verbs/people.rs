@@ -11,13 +11,13 @@ use crate::{args, person, report, runtime};
 /// What waits for a person.
 pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Failure> {
     let engine = runtime::open(place)?;
-    let requests = engine.pending().map_err(Failure::failed)?;
-    let questions = engine.questions().map_err(Failure::failed)?;
+    let requests = engine.pending()?;
+    let questions = engine.questions()?;
     let questions: Vec<_> = questions
         .into_iter()
         .filter(|one| one.answer.is_none())
         .collect();
-    let proposals = engine.proposals().map_err(Failure::failed)?;
+    let proposals = engine.proposals()?;
     let proposals: Vec<_> = proposals
         .into_iter()
         .filter(|one| one.state == ProposalState::Pending)
@@ -64,7 +64,7 @@ fn to_json(request: &ApprovalRequest) -> Value {
 pub(crate) fn approve(place: &PlaceArgs, args: &ApproveArgs) -> Result<Exit, Failure> {
     person::required(args.yes, "approve")?;
     let engine = runtime::open(place)?;
-    let pending = engine.pending().map_err(Failure::failed)?;
+    let pending = engine.pending()?;
     let request = pending
         .iter()
         .find(|one| one.id == args.id)
@@ -76,14 +76,14 @@ pub(crate) fn approve(place: &PlaceArgs, args: &ApproveArgs) -> Result<Exit, Fai
     for effect in &request.effects {
         report::note(&format!("  {effect}"));
     }
-    if !person::agrees(args.yes, "Approve exactly this call, once?")? {
-        return Ok(Exit::Denied);
-    }
-    engine
-        .approve(&args.id, &args::user())
-        .map_err(Failure::failed)?;
-    report::line("approved; the agent has to make the call again")?;
-    Ok(Exit::Done)
+    person::agrees(args.yes, "Approve exactly this call, once?")?;
+    engine.approve(&args.id, &args::user())?;
+    let words = "approved; the agent has to make the call again";
+    report::done(
+        args.json,
+        words,
+        &json!({ "status": "approved", "id": args.id }),
+    )
 }
 
 /// Says no.
@@ -91,20 +91,20 @@ pub(crate) fn reject(place: &PlaceArgs, args: &RejectArgs) -> Result<Exit, Failu
     person::required(args.yes, "reject")?;
     let engine = runtime::open(place)?;
     let reason = args.reason.as_deref().unwrap_or("no reason given");
-    engine
-        .reject(&args.id, &args::user(), reason)
-        .map_err(Failure::failed)?;
-    report::line("rejected")?;
-    Ok(Exit::Done)
+    engine.reject(&args.id, &args::user(), reason)?;
+    let value = json!({ "status": "rejected", "id": args.id, "reason": reason });
+    report::done(args.json, "rejected", &value)
 }
 
 /// Answers a question of an agent.
 pub(crate) fn answer(place: &PlaceArgs, args: &AnswerArgs) -> Result<Exit, Failure> {
     person::required(args.yes, "answer")?;
     let engine = runtime::open(place)?;
-    engine
-        .answer(&args.id, &args::user(), &args.text)
-        .map_err(Failure::failed)?;
-    report::line("answered; the agent gets it with its next question")?;
-    Ok(Exit::Done)
+    engine.answer(&args.id, &args::user(), &args.text)?;
+    let words = "answered; the agent gets it with its next question";
+    report::done(
+        args.json,
+        words,
+        &json!({ "status": "answered", "id": args.id }),
+    )
 }

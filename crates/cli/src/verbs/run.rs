@@ -71,8 +71,20 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
 }
 
+/// The receipt. Where the call was refused, the fields of the refusal stand beside the others, as in
+/// every refusal.
 fn to_json(receipt: &Receipt) -> Value {
+    let mut told = receipt_json(receipt);
+    let refusal = receipt.refusal.as_ref().map(|refusal| refusal.to_json());
+    if let (Some(told), Some(Value::Object(refusal))) = (told.as_object_mut(), refusal) {
+        told.extend(refusal);
+    }
+    told
+}
+
+fn receipt_json(receipt: &Receipt) -> Value {
     json!({
+        "status": "ok",
         "execution": receipt.execution.as_ref().map(tagout_vocab::CallId::as_str),
         "outcome": word(receipt.outcome),
         "output": receipt.output,
@@ -82,6 +94,7 @@ fn to_json(receipt: &Receipt) -> Value {
         "not_undone": receipt.left,
         "events": [receipt.seqs.start, receipt.seqs.end],
         "undoable_until": receipt.undoable_until.map(|time| time.to_string()),
+        "limits": receipt.limits,
         "retries": receipt.retries,
     })
 }

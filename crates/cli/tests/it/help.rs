@@ -32,6 +32,11 @@ fn the_help_of_every_verb() {
         &["reject"],
         &["answer"],
         &["epoch", "new"],
+        &["grant"],
+        &["grant", "issue"],
+        &["grant", "list"],
+        &["grant", "revoke"],
+        &["compliance"],
         &["lint"],
         &["demo"],
         &["log"],
@@ -46,7 +51,9 @@ fn the_help_of_every_verb() {
         let text = help(verb);
         let words = verb.join(" ");
         assert!(
-            verb.is_empty() || words == "intent" || text.contains("Example:"),
+            verb.is_empty()
+                || ["intent", "grant"].contains(&words.as_str())
+                || text.contains("Example:"),
             "{words}"
         );
         writeln!(all, "$ tagout {words}\n{text}").unwrap();

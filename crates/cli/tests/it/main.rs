@@ -7,9 +7,21 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod compliance;
+#[cfg(test)]
+mod confined;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod exec;
+#[cfg(test)]
+mod exec_everyday;
+#[cfg(test)]
+mod exec_walls;
+#[cfg(test)]
 mod explain;
+#[cfg(test)]
+mod grant;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
@@ -22,6 +34,8 @@ mod log;
 mod prove;
 #[cfg(test)]
 mod ran;
+#[cfg(test)]
+mod refusals;
 #[cfg(test)]
 mod runtime;
 #[cfg(test)]

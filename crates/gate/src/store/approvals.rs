@@ -97,7 +97,7 @@ impl Binding<'_> {
 }
 
 /// Keys in one order at every depth, so that the same arguments are the same text.
-fn canonical(arguments: &Map<String, Value>) -> Value {
+pub(crate) fn canonical(arguments: &Map<String, Value>) -> Value {
     let mut entries: Vec<(&String, &Value)> = arguments.iter().collect();
     entries.sort_by_key(|(key, _)| *key);
     let sorted = entries.into_iter().map(|(key, value)| {

@@ -36,7 +36,7 @@ impl Store {
         self.path(FOLDER, "key")
     }
 
-    fn uses_path(&self) -> PathBuf {
+    pub(super) fn uses_path(&self) -> PathBuf {
         self.path(FOLDER, "uses.jsonl")
     }
 

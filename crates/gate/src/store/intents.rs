@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tagout_vocab::limits::LEASE_MS_MAX;
+use tagout_vocab::limits::{
+    CONTEXT_TRACE_COUNT_MAX, LEASE_MS_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX,
+};
 use tagout_vocab::{IntentId, SessionId, Timestamp};
+use tagout_workspace::files;
 
 use super::Store;
 use crate::error::GateError;
@@ -32,6 +35,16 @@ impl IntentUse {
     }
 }
 
+/// One execution that changed something for an intent.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) at: Timestamp,
+    pub(crate) seq: u64,
+    pub(crate) tool: String,
+    pub(crate) paths: Vec<String>,
+    pub(crate) more: usize,
+}
+
 const FOLDER: &str = "intents";
 
 impl Store {
@@ -55,6 +68,37 @@ impl Store {
             Self::write(&self.intent_path(id), &found)?;
         }
         Ok(done)
+    }
+
+    fn done_path(&self, id: &IntentId) -> PathBuf {
+        self.intent_path(id).with_extension("done")
+    }
+
+    /// What was done for an intent lately, oldest first.
+    pub(crate) fn done_for(&self, id: &IntentId) -> Result<Vec<Done>, GateError> {
+        let bytes = files::read(&self.done_path(id), RECORD_BYTES_MAX)?.unwrap_or_default();
+        let lines = bytes.split(|byte| *byte == b'\n');
+        Ok(lines
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect())
+    }
+
+    /// Adds to what was done for an intent; of a long list only the end is kept.
+    pub(crate) fn note_done(&self, id: &IntentId, done: &Done) -> Result<(), GateError> {
+        let path = self.done_path(id);
+        files::append_lines(&path, &Self::bytes(&path, done)?)?;
+        let grown = std::fs::metadata(&path).map_or(0, |found| found.len());
+        if grown > SESSION_LOG_BYTES_MAX {
+            let _locked = self.lock(Path::new(FOLDER))?;
+            let all = self.done_for(id)?;
+            let from = all.len().saturating_sub(CONTEXT_TRACE_COUNT_MAX);
+            let mut kept = Vec::new();
+            for one in all.iter().skip(from) {
+                kept.extend(Self::bytes(&path, one)?);
+            }
+            files::write_atomic(&path, &kept, Some(0o600))?;
+        }
+        Ok(())
     }
 
     /// Gives an intent to a session, unless another one holds it.

@@ -7,13 +7,15 @@ mod questions;
 mod running;
 mod sessions;
 mod tickets;
+mod tidy;
 
 pub use approvals::{Answer, ApprovalRequest};
 pub use questions::{Proposal, ProposalState, Question};
 pub use sessions::SessionRecord;
 
-pub(crate) use approvals::Binding;
+pub(crate) use approvals::{Binding, canonical};
 pub(crate) use grants::OWNER;
+pub(crate) use intents::Done;
 pub(crate) use running::Running;
 
 use std::fs::{File, TryLockError};

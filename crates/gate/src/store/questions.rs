@@ -123,6 +123,19 @@ impl Store {
         Ok(found)
     }
 
+    /// Whether a question or proposal was answered and is as old as `old` says.
+    pub(super) fn is_question_over(
+        &self,
+        path: &Path,
+        old: impl Fn(Timestamp) -> bool,
+    ) -> Result<bool, GateError> {
+        Ok(match Self::read::<Asked>(path)? {
+            Some(Asked::Question(one)) => one.answer.is_some() && old(one.asked_at),
+            Some(Asked::Proposal(one)) => one.state != ProposalState::Pending && old(one.asked_at),
+            None => false,
+        })
+    }
+
     fn asked(&self, id: &str, what: &'static str) -> Result<Asked, GateError> {
         let found = Self::read(&self.path(FOLDER, &Self::name_of(id)))?;
         found.ok_or_else(|| GateError::Unknown {

@@ -117,6 +117,18 @@ impl Store {
         Ok(lock)
     }
 
+    /// What living processes are at.
+    pub(crate) fn living(&self) -> Result<Vec<CallId>, GateError> {
+        let mut found = Vec::new();
+        for path in self.list(FOLDER)? {
+            let is_log = path.extension().is_none();
+            if is_log {
+                found.extend(unended(&path)?.into_iter().map(|ticket| ticket.execution));
+            }
+        }
+        Ok(found)
+    }
+
     /// What processes that are gone began and did not end. Their logs go when `take` has succeeded.
     pub(crate) fn orphans(
         &self,

@@ -1,14 +1,17 @@
 //! Sessions, which outlive the process that they were begun in.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tagout_vocab::limits::{DELEGATION_DEPTH_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX};
-use tagout_vocab::{Digest, Session, SessionId};
+use tagout_vocab::limits::{
+    DELEGATION_DEPTH_MAX, LESSONS_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX,
+};
+use tagout_vocab::{Digest, Session, SessionId, Timestamp};
 use tagout_workspace::files;
 
 use super::{Locked, Store};
 use crate::error::GateError;
+use crate::tool::Lesson;
 
 /// One session with what the gate counts in it.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -23,6 +26,12 @@ pub struct SessionRecord {
     pub mode: Option<String>,
     /// The agent's own list of things to do.
     pub todos: Option<String>,
+    /// H14: what failed verifications taught, oldest first.
+    #[serde(default)]
+    pub lessons: Vec<Lesson>,
+    /// When something last happened in it.
+    #[serde(default)]
+    pub touched_at: Option<Timestamp>,
 }
 
 impl SessionRecord {
@@ -34,7 +43,25 @@ impl SessionRecord {
             repeats: 0,
             mode: None,
             todos: None,
+            lessons: Vec::new(),
+            touched_at: None,
         }
+    }
+
+    /// H14: keeps a lesson, once per distinct failure. Says whether it is a new one.
+    pub(crate) fn learn(&mut self, lesson: &Lesson) -> bool {
+        let same = |known: &Lesson| {
+            (&known.command, known.exit_code, &known.output)
+                == (&lesson.command, lesson.exit_code, &lesson.output)
+        };
+        if self.lessons.iter().any(same) {
+            return false;
+        }
+        if self.lessons.len() >= LESSONS_MAX {
+            self.lessons.remove(0);
+        }
+        self.lessons.push(lesson.clone());
+        true
     }
 
     /// How often exactly this call came in a row before.
@@ -76,12 +103,25 @@ impl Store {
         if !path.exists() {
             return Ok(SessionRecord::new(id.clone()));
         }
-        let bytes = files::read(&path, RECORD_BYTES_MAX)?.unwrap_or_default();
+        let found = self.session_in(&self.session_folder(id))?;
+        Ok(found.unwrap_or_else(|| SessionRecord::new(id.clone())))
+    }
+
+    /// The session that a folder holds, if it holds a whole one.
+    pub(super) fn session_in(&self, folder: &Path) -> Result<Option<SessionRecord>, GateError> {
+        let bytes = files::read(&folder.join(FILE), RECORD_BYTES_MAX)?.unwrap_or_default();
         // The last whole line holds; a line that a crash tore never counted.
         let whole = bytes.split_inclusive(|byte| *byte == b'\n');
         let mut lines = whole.filter(|line| line.ends_with(b"\n")).rev();
-        let found = lines.find_map(|line| serde_json::from_slice::<SessionRecord>(line).ok());
-        Ok(found.unwrap_or_else(|| SessionRecord::new(id.clone())))
+        Ok(lines.find_map(|line| serde_json::from_slice(line).ok()))
+    }
+
+    /// Forgets a session. If it comes back, it is new.
+    pub(crate) fn drop_session(&self, id: &SessionId) -> Result<(), GateError> {
+        let folder = self.session_folder(id);
+        let _locked = self.lock(&folder)?;
+        files::remove(&folder.join(FILE))?;
+        Ok(files::remove_dir(&folder)?)
     }
 
     /// Keeps a session. A change of its state is durable; a mere count may be lost with the power.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tagout_vocab::{CallId, SessionId};
+use tagout_vocab::CallId;
 use tagout_workspace::files;
 
 use super::Store;
@@ -28,10 +28,9 @@ impl Store {
         Ok(files::remove(&self.ticket_path(execution))?)
     }
 
-    /// The permits of a session that nobody has settled, oldest first.
-    pub(crate) fn open_tickets(&self, session: &SessionId) -> Result<Vec<Ticket>, GateError> {
+    /// The permits that nobody has settled, oldest first.
+    pub(crate) fn open_tickets(&self) -> Result<Vec<Ticket>, GateError> {
         let mut found: Vec<Ticket> = self.all(FOLDER)?;
-        found.retain(|ticket| ticket.session == *session);
         found.sort_by_key(|ticket| ticket.seq);
         Ok(found)
     }

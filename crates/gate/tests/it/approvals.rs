@@ -136,3 +136,31 @@ fn a_request_survives_the_process() {
         other => panic!("{other:?}"),
     }
 }
+
+/// H6, H17: where the law has a person asked about two intents that own the same files, a yes lets
+/// exactly one selection through, and a no ends it.
+#[test]
+fn an_overlap_can_be_agreed_to() {
+    let mut world = World::untrusted("version: 1\nintents: {overlap: ask}\n");
+    world.intents = INTENTS.replace("docs/**", "src/docs/**");
+    let engine = world.engine();
+    engine.accept(&world.sources(), "ann").unwrap();
+    let engine = world.engine();
+    let asked = engine.execute(&select("INT-001"));
+    assert_eq!(asked.outcome, Outcome::Pending, "{asked:?}");
+    assert_eq!(code(&asked), "INTENT_OVERLAP");
+    engine.approve(&asked.approval.unwrap(), "ann").unwrap();
+    let taken = engine.execute(&select("INT-001"));
+    assert_eq!(taken.outcome, Outcome::Completed, "{taken:?}");
+    let written = engine.execute(&write("src/docs/a.txt", "one"));
+    assert_eq!(written.outcome, Outcome::Completed, "{written:?}");
+    // The yes was for one selection of one intent in one session.
+    let other = in_session(select("INT-002"), "s-2");
+    let asked = engine.execute(&other);
+    assert_eq!(asked.outcome, Outcome::Pending, "{asked:?}");
+    let id = asked.approval.unwrap();
+    engine.reject(&id, "ann", "one after the other").unwrap();
+    let refused = engine.execute(&other);
+    assert_eq!(refused.outcome, Outcome::Denied);
+    assert_eq!(code(&refused), "APPROVAL_REJECTED");
+}

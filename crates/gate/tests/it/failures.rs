@@ -207,23 +207,134 @@ fn only_idempotent_tools_are_tried_again() {
     assert_eq!((receipt.outcome, receipt.retries), (Outcome::Completed, 1));
 }
 
-/// Invariant 7: a change outside the scope is taken back as a whole and called what it is.
+/// Everything beneath a folder, byte for byte, with what tells one file from another.
+fn picture(folder: &std::path::Path) -> Vec<(std::path::PathBuf, u64, i64, Vec<u8>)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let meta = std::fs::symlink_metadata(&path).unwrap();
+        if meta.is_dir() {
+            found.extend(picture(&path));
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            found.push((path, meta.ino(), meta.ctime_nsec(), bytes));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Invariant 7: a change outside the scope is never applied, also not for a moment: neither the
+/// files nor the journal are touched, so there is nothing that a kill could leave behind.
 #[test]
-fn an_effect_outside_the_scope_does_not_stay() {
+fn an_effect_outside_the_scope_is_never_applied() {
     let world = World::new();
     world.write("docs/b.txt", "theirs");
     let bad = tool("write_to_file", |_, context| {
         staged(context);
         let path = RelPath::new(b"docs/b.txt").unwrap();
         context.transaction().write(&path, b"mine")?;
+        let path = RelPath::new(b"elsewhere/new/c.txt").unwrap();
+        context.transaction().write(&path, b"mine")?;
         said("both")
     });
     let engine = in_action(&world, vec![bad]);
+    let journal = world.site().state().join("journal");
+    let before = (picture(&world.root), picture(&journal));
     let receipt = engine.execute(&write("src/a.txt", "one"));
     assert_rolled_back(&world, &receipt);
     assert_eq!(code(&receipt), "SCOPE_VIOLATION");
-    assert_eq!(world.read("docs/b.txt").as_deref(), Some("theirs"));
     assert!(receipt.left.is_empty());
+    assert_eq!(before, (picture(&world.root), picture(&journal)));
+    let named = receipt.refusal.unwrap().paths;
+    assert_eq!(named, ["docs/b.txt", "elsewhere/new/c.txt"]);
+}
+
+/// Invariant 7: what the judge could not foresee is judged too: names, links, modes, removals.
+#[test]
+fn every_kind_of_effect_is_judged() {
+    type Effect = fn(&mut tagout_gate::Context<'_, '_>) -> Result<(), ToolError>;
+    let effects: [(&str, Effect); 5] = [
+        ("a removal", |context| {
+            Ok(context
+                .transaction()
+                .delete(&RelPath::new(b"docs/b.txt").unwrap())?)
+        }),
+        ("a mode", |context| {
+            let path = RelPath::new(b"docs/b.txt").unwrap();
+            Ok(context.transaction().set_mode(&path, 0o777)?)
+        }),
+        ("a move out", |context| {
+            let from = RelPath::new(b"src/here.txt").unwrap();
+            let to = RelPath::new(b"docs/there.txt").unwrap();
+            Ok(context.transaction().rename(&from, &to)?)
+        }),
+        ("a link", |context| {
+            let path = RelPath::new(b"docs/link").unwrap();
+            Ok(context.transaction().symlink(&path, b"/etc")?)
+        }),
+        ("a folder", |context| {
+            Ok(context
+                .transaction()
+                .mkdir(&RelPath::new(b"empty").unwrap())?)
+        }),
+    ];
+    for (what, effect) in effects {
+        let world = World::new();
+        world.write("docs/b.txt", "theirs");
+        world.write("src/here.txt", "ours");
+        let bad = tool("write_to_file", move |_, context| {
+            effect(context)?;
+            said("done")
+        });
+        let engine = in_action(&world, vec![bad]);
+        let before = picture(&world.root);
+        let receipt = engine.execute(&write("src/a.txt", "one"));
+        assert_eq!(receipt.outcome, Outcome::RolledBack, "{what}: {receipt:?}");
+        assert_eq!(code(&receipt), "SCOPE_VIOLATION", "{what}");
+        assert_eq!(before, picture(&world.root), "{what}");
+        assert!(!world.root.join("empty").exists());
+    }
+}
+
+/// L6, S1: memory of a tool inside the process is bounded by what it stages and returns, and the
+/// event and the receipt say who holds each limit and what nobody holds.
+#[test]
+fn limits_are_counted_and_name_their_enforcer() {
+    for staging in [true, false] {
+        let world = World::new();
+        let mut greedy = tool("write_to_file", move |_, context| {
+            if !staging {
+                return said(&"x".repeat(2_000));
+            }
+            for round in 0..3 {
+                let path = RelPath::new(b"src/a.txt").unwrap();
+                context.transaction().write(&path, &vec![round; 400])?;
+            }
+            said("staged")
+        });
+        greedy.declaration.idempotent = false;
+        greedy.declaration.resource_limits.max_memory_bytes = Some(1_000);
+        let engine = in_action(&world, vec![greedy]);
+        let receipt = engine.execute(&write("src/a.txt", "one"));
+        assert_rolled_back(&world, &receipt);
+        assert_eq!(code(&receipt), "LIMIT_EXCEEDED");
+        assert_eq!(receipt.failure, Some(FailureKind::Resource));
+        let memory = receipt.limits.iter().find(|one| one.limit == "maxMemory");
+        let memory = memory.unwrap();
+        assert_eq!(memory.bound, 1_000);
+        assert_eq!(memory.enforcer, "count of staged and returned bytes");
+        assert_eq!(memory.not_enforced, Some("working memory, in process"));
+        let id = receipt.execution.unwrap().to_string();
+        let events = world.events();
+        let authorised = events.iter().find(|event| {
+            event.body.execution_id.as_ref() == Some(&id)
+                && event.body.state == Some(tagout_ledger::LifecycleState::Authorized)
+        });
+        let data = authorised.unwrap().body.data.clone().unwrap();
+        assert_eq!(data["limits"], json!(receipt.limits));
+    }
 }
 
 /// Invariant 8: authority can't be changed by a tool that was let in for something else.

@@ -179,3 +179,114 @@ fn a_missing_report_is_settled_by_prediction_or_not_at_all() {
     // Settled means free.
     drop(admitted(&engine, &named(write("src/c.txt", "x"), "c-4")));
 }
+
+/// A permit is settled once, whoever holds it, and also when a crash left it behind.
+#[test]
+fn a_permit_is_settled_once() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let id = CallId::new("c-1").unwrap();
+    let first = admitted(&engine, &named(write("src/a.txt", "new"), "c-1"));
+    let second = world.engine().resume(&id).unwrap();
+    let third = engine.resume(&id).unwrap();
+    let folder = world.site().state().join("gate/permits");
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap();
+    let file = file.unwrap().path();
+    let kept = std::fs::read(&file).unwrap();
+    assert_eq!(engine.settle(first, &DONE).outcome, Outcome::Completed);
+    let states = world.states_of("c-1");
+    let again = engine.settle(second, &DONE);
+    assert_eq!((again.outcome, code(&again)), (Outcome::Denied, "CONFLICT"));
+    // As if the process had died before it could drop the permit.
+    std::fs::write(&file, kept).unwrap();
+    let again = engine.settle(third, &DONE);
+    assert_eq!((again.outcome, code(&again)), (Outcome::Denied, "CONFLICT"));
+    assert_eq!(world.states_of("c-1"), states);
+    assert!(!file.exists());
+}
+
+/// Two reports at once: one of them settles.
+#[test]
+fn two_reports_at_once_settle_once() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let id = CallId::new("c-1").unwrap();
+    drop(admitted(&engine, &named(write("src/a.txt", "new"), "c-1")));
+    let permits: Vec<Permit> = (0..8).map(|_| engine.resume(&id).unwrap()).collect();
+    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+        let settling: Vec<_> = permits
+            .into_iter()
+            .map(|permit| scope.spawn(|| engine.settle(permit, &DONE).outcome))
+            .collect();
+        settling
+            .into_iter()
+            .map(|one| one.join().unwrap())
+            .collect()
+    });
+    let completed = |outcome: &&Outcome| **outcome == Outcome::Completed;
+    assert_eq!(outcomes.iter().filter(completed).count(), 1);
+    let ends = world.states_of("c-1");
+    assert_eq!(
+        ends.iter().filter(|state| **state == "COMPLETED").count(),
+        1
+    );
+}
+
+/// §13.6: arguments that another hook changed after they were permitted are reported and recorded,
+/// and the session has not seen what they made the client read.
+#[test]
+fn changed_arguments_are_reported() {
+    let world = World::new();
+    world.write("src/a.txt", "old");
+    let engine = in_action(&world, vec![]);
+    let report = |arguments: serde_json::Value| Report {
+        arguments: arguments.as_object().cloned(),
+        ..DONE
+    };
+    let permit = admitted(&engine, &named(read("src/a.txt"), "c-1"));
+    let receipt = engine.settle(permit, &report(json!({ "path": "src/b.txt" })));
+    assert!(receipt.altered);
+    assert!(
+        receipt.warnings[0].contains("c-1"),
+        "{:?}",
+        receipt.warnings
+    );
+    let events = world.events();
+    let last = events
+        .iter()
+        .rev()
+        .find(|event| event.body.execution_id.is_some());
+    assert_eq!(
+        last.unwrap().body.data,
+        Some(json!({ "argumentsChanged": true }))
+    );
+    assert_eq!(
+        code(&engine.execute(&write("src/a.txt", "new"))),
+        "STALE_FILE"
+    );
+    // The same in another order are the same.
+    let mut call = named(write("src/c.txt", "new"), "c-2");
+    let permit = admitted(&engine, &call);
+    call.arguments = call.arguments.into_iter().rev().collect();
+    let receipt = engine.settle(permit, &report(json!(call.arguments)));
+    assert!(
+        !receipt.altered && receipt.warnings.is_empty(),
+        "{receipt:?}"
+    );
+}
+
+/// §13.7: the permit of one call does not cover another one under the same id.
+#[test]
+fn an_open_id_is_no_pass_for_another_call() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    drop(admitted(&engine, &named(write("src/a.txt", "new"), "c-1")));
+    for other in [
+        write("docs/b.txt", "new"),
+        write("src/a.txt", "other"),
+        read("src/a.txt"),
+        in_session(write("src/a.txt", "new"), "s-2"),
+    ] {
+        assert_eq!(denied(&engine, &named(other, "c-1")), "CONFLICT");
+    }
+}

@@ -9,6 +9,7 @@
 )]
 
 mod approvals;
+mod changes;
 mod failures;
 mod flow;
 mod guard;
@@ -18,4 +19,5 @@ mod registry;
 mod sessions;
 mod support;
 mod threats;
+mod tidying;
 mod types;

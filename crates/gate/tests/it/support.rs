@@ -163,6 +163,10 @@ impl Time {
         }
     }
 
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.now.load(Ordering::SeqCst))
+    }
+
     pub(crate) fn pass(&self, millis: i64) {
         self.now.fetch_add(millis, Ordering::SeqCst);
     }

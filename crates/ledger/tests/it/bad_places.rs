@@ -72,6 +72,90 @@ fn a_folder_that_disappears_is_told() {
     assert!(!place.dir.exists());
 }
 
+/// L10 Bad place: a segment that is moved away, replaced or cut under a running process. Nothing is
+/// acknowledged that a reader would not find; put back, all goes on.
+#[test]
+fn a_segment_that_is_moved_away_is_told() {
+    let place = filled(3, quiet());
+    let ledger = Ledger::open(&place.dir, quiet()).unwrap();
+    ledger.append(&[event(4)]).unwrap();
+    let (file, away) = (segment(&place.dir), place.dir.join("away"));
+    let whole = read(&file);
+    let refused = |ledger: &Ledger| {
+        let error = ledger.append(&[event(5)]).unwrap_err();
+        assert!(matches!(error, LedgerError::Moved { .. }), "{error}");
+        assert!(ledger.confirm(1).is_err());
+    };
+    std::fs::rename(&file, &away).unwrap();
+    refused(&ledger);
+    refused(&ledger);
+    assert_eq!(read(&away), whole, "the moved file has not grown");
+    assert!(!file.exists(), "nothing was made up in its place");
+    // An older copy in its place is another file.
+    let older = whole.len()
+        - 1
+        - whole[..whole.len() - 1]
+            .iter()
+            .rev()
+            .position(|b| *b == b'\n')
+            .unwrap();
+    write(&file, &whole[..older]);
+    refused(&ledger);
+    assert_eq!(read(&file), &whole[..older]);
+    // The very file, put back.
+    std::fs::rename(&away, &file).unwrap();
+    ledger.append(&[event(5)]).unwrap();
+    // Cut in place, it has lost what this process saw.
+    let longer = read(&file);
+    let handle = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
+    handle.set_len(older as u64).unwrap();
+    refused(&ledger);
+    write(&file, &longer);
+    ledger.append(&[event(6)]).unwrap();
+    assert!(check(&place.dir).ok);
+}
+
+/// L10 Bad place: the whole folder is exchanged under a running process. The lock that it holds keeps
+/// nobody out of the other one, so it writes to neither.
+#[test]
+fn a_folder_that_is_exchanged_is_told() {
+    let (place, other) = (filled(3, quiet()), filled(3, quiet()));
+    let ledger = Ledger::open(&place.dir, quiet()).unwrap();
+    ledger.append(&[event(4)]).unwrap();
+    let (here, there) = (read(&segment(&place.dir)), read(&segment(&other.dir)));
+    let away = place.dir.with_extension("away");
+    std::fs::rename(&place.dir, &away).unwrap();
+    std::fs::rename(&other.dir, &place.dir).unwrap();
+    let error = ledger.append(&[event(5)]).unwrap_err();
+    assert!(matches!(error, LedgerError::Moved { .. }), "{error}");
+    assert_eq!(read(&segment(&away)), here);
+    assert_eq!(read(&segment(&place.dir)), there);
+}
+
+/// L10 Segments that another process begins are followed; that is no move.
+#[test]
+fn rotation_by_another_process_is_followed() {
+    let place = filled(3, quiet());
+    let small = Options {
+        segment_bytes_max: 600,
+        ..quiet()
+    };
+    let ours = Ledger::open(&place.dir, quiet()).unwrap();
+    let theirs = Ledger::open(&place.dir, small).unwrap();
+    for number in 0..10 {
+        ours.append(&[event(2 * number)]).unwrap();
+        theirs.append(&[event(2 * number + 1)]).unwrap();
+    }
+    let report = check(&place.dir);
+    assert!(report.ok, "{report:?}");
+    let segments = std::fs::read_dir(&place.dir).unwrap();
+    let is_segment = |entry: &std::io::Result<std::fs::DirEntry>| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_string_lossy().ends_with(".jsonl")
+    };
+    assert!(segments.filter(is_segment).count() > 5);
+}
+
 /// A process that holds the lock for ever does not hold up the others for ever.
 #[test]
 fn a_lock_that_is_never_released_is_told() {

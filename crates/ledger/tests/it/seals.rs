@@ -179,6 +179,20 @@ fn checkpoints_are_kept_elsewhere() {
     assert!(report.unwrap().ok);
 }
 
+/// A file that is given as a kept checkpoint is read only so far, whatever it is.
+#[test]
+fn kept_checkpoints_are_read_within_a_bound() {
+    let away = tempfile::tempdir().unwrap();
+    let file = away.path().join("kept");
+    let bytes = vec![b'\n'; tagout_vocab::limits::LEDGER_PROOF_BYTES_MAX + 1];
+    std::fs::write(&file, bytes).unwrap();
+    let refused = SignedCheckpoint::read_kept(&file).unwrap_err();
+    assert!(matches!(refused, LedgerError::TooLarge { .. }), "{refused}");
+    // One without an end is not read to its end either.
+    let endless = SignedCheckpoint::read_kept(std::path::Path::new("/dev/zero")).unwrap_err();
+    assert!(matches!(endless, LedgerError::TooLarge { .. }), "{endless}");
+}
+
 /// Design §6: computing every root again says the same as following the chain.
 #[test]
 fn a_deep_verification_agrees() {

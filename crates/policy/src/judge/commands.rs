@@ -125,12 +125,16 @@ impl Commands {
             let why = found.why().unwrap_or("it can't be read whole").to_owned();
             self.destructive.get_or_insert(why);
         }
+        let stays = found.stays_on_this_machine();
         self.catastrophic = self.catastrophic.take().or(found.catastrophic);
         let verb = found.own_calls.iter().find_map(for_people);
         self.person_only = self.person_only.take().or(verb);
-        self.network |= found.network;
+        self.network |= found.network && !stays;
         self.push |= found.push;
-        self.effects.extend(found.effects);
+        let reaches = |effect: &Effect| matches!(effect, Effect::Reach { .. });
+        let effects = found.effects.into_iter();
+        self.effects
+            .extend(effects.filter(|one| !(stays && reaches(one))));
     }
 }
 

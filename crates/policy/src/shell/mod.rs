@@ -117,6 +117,25 @@ impl Analysis {
             .map(|part| part.why.as_str())
     }
 
+    /// Whether all that the line reaches is this machine by its own name. A command has a network
+    /// of its own, in which that means the other commands of its session and nobody else.
+    pub fn stays_on_this_machine(&self) -> bool {
+        let mut hosts = self.effects.iter().filter_map(|effect| match effect {
+            Effect::Reach { host } => Some(host.as_deref().is_some_and(is_loopback)),
+            Effect::Read(_)
+            | Effect::Write(_)
+            | Effect::Delete(_)
+            | Effect::Move { .. }
+            | Effect::Run { .. }
+            | Effect::Remote { .. }
+            | Effect::Delegate
+            | Effect::Desktop
+            | Effect::Unknown { .. } => None,
+        });
+        let reached = hosts.next();
+        !self.push && reached == Some(true) && hosts.all(|local| local)
+    }
+
     /// A line that can't be followed. Its fragments are still looked at for what no rule may allow.
     fn refused(line: &str, reason: String, context: &ShellContext<'_>) -> Self {
         let mut refused = Self {
@@ -150,6 +169,18 @@ impl Analysis {
         }
         refused
     }
+}
+
+/// Whether a host or address means the machine itself, its port left out.
+fn is_loopback(host: &str) -> bool {
+    let bare = host.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    if let Some((address, _)) = bare {
+        return address == "::1";
+    }
+    let name = host.split(':').next().unwrap_or_default();
+    let numbers: Option<Vec<u8>> = name.split('.').map(|part| part.parse().ok()).collect();
+    let address = numbers.is_some_and(|parts| parts.len() == 4 && parts.first() == Some(&127));
+    host == "::1" || name == "localhost" || address
 }
 
 /// A fragment without the words of a compound command that stand before its command.

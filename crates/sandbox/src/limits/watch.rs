@@ -140,6 +140,9 @@ impl Watcher {
             // is the dearer count made.
             let tree = self.tree.as_mut()?;
             let shared = tree.proportional(most).saturating_add(self.nameless.1);
+            self.peak_bytes = self
+                .peak_bytes
+                .max(Some(shared).filter(|bytes| *bytes != u64::MAX));
             if shared > most {
                 let detail = format!("{shared} bytes in use, of {most} allowed");
                 return Some(LimitHit::new(Limit::Memory, BY, detail));

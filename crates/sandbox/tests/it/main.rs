@@ -12,10 +12,12 @@
     reason = "tests start programs, look at the machine, and fail by panicking in their helpers too"
 )]
 
+mod degrade;
 mod escape;
 mod lanes;
 mod limits;
 mod places;
+mod planted;
 mod sessions;
 mod stage;
 mod together;

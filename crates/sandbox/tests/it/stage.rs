@@ -150,6 +150,14 @@ impl Stage {
         }
     }
 
+    /// Makes a folder that belongs to the attacker.
+    pub(crate) fn make(&self, path: &Path) {
+        fs::create_dir_all(path).unwrap();
+        if self.changes_user() {
+            chown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
+        }
+    }
+
     fn changes_user(&self) -> bool {
         self.who == Who::Ordinary && rustix::process::geteuid().is_root()
     }

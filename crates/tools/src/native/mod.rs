@@ -3,6 +3,7 @@
 //! What a tool accepts and which capabilities it needs stands in the catalogue, which the judge
 //! reads too; here it is looked up, not written again.
 
+mod commands;
 mod diff;
 mod files;
 mod input;
@@ -16,9 +17,10 @@ use serde_json::{Map, Value};
 use tagout_gate::policy::catalogue::Catalogue;
 use tagout_gate::{Context, Tool, ToolError};
 use tagout_vocab::limits::{
-    TOOL_FILE_BYTES_MAX, TOOL_MEMORY_BYTES_MAX, TOOL_SEARCH_TIME_MS_MAX, TOOL_TIME_MS_MAX,
+    COMMAND_TIME_MS_MAX, RUN_FILE_BYTES_MAX, RUN_MEMORY_BYTES_MAX, TOOL_FILE_BYTES_MAX,
+    TOOL_MEMORY_BYTES_MAX, TOOL_SEARCH_TIME_MS_MAX, TOOL_TIME_MS_MAX,
 };
-use tagout_vocab::{Declaration, ResourceLimits};
+use tagout_vocab::{Declaration, ResourceLimits, Role};
 use thiserror::Error;
 
 use input::Input;
@@ -272,13 +274,28 @@ const SPECS: &[Spec] = &[
         run: session::new_task,
     },
     Spec {
+        id: "execute_command",
+        name: "Execute command",
+        about: "Runs a command line in a sandbox. One that only reads sees the workspace \
+                read-only; one that may write works on a layer, and what it changed is \
+                applied if the intent owns all of it, and kept for a person otherwise. \
+                Build folders, caches and `/tmp` stay between the commands of a session \
+                and never reach the workspace. There is no network unless a person \
+                granted it, and nothing on standard input.",
+        output: output::execute_command,
+        time_ms_max: COMMAND_TIME_MS_MAX,
+        promise: Promise::Fresh,
+        run: commands::execute_command,
+    },
+    Spec {
         id: "read_command_output",
         name: "Read command output",
-        about: "Reads the stored output of a command, whole or in part.",
+        about: "Reads the stored output of a command, whole or in part, or the lines of it \
+                that hold a text.",
         output: output::read_command_output,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Repeatable,
-        run: reading::read_command_output,
+        run: commands::read_command_output,
     },
     Spec {
         id: "access_mcp_resource",
@@ -325,6 +342,20 @@ pub fn native(catalogue: &Catalogue) -> Result<Vec<Box<dyn Tool>>, NativeError> 
         .collect()
 }
 
+/// What a tool may use up. A command may use more than a tool that runs in this process, because
+/// the sandbox holds it.
+fn limits(spec: &Spec, role: Option<Role>) -> ResourceLimits {
+    let (memory, file) = match role {
+        Some(Role::Shell) => (RUN_MEMORY_BYTES_MAX, RUN_FILE_BYTES_MAX),
+        Some(_) | None => (TOOL_MEMORY_BYTES_MAX, TOOL_FILE_BYTES_MAX),
+    };
+    ResourceLimits {
+        max_execution_time_ms: Some(spec.time_ms_max),
+        max_memory_bytes: Some(memory),
+        max_file_size_bytes: Some(file),
+    }
+}
+
 fn declaration(spec: &Spec, catalogue: &Catalogue) -> Result<Declaration, NativeError> {
     let tool = || spec.id.to_owned();
     let entry = catalogue
@@ -341,11 +372,7 @@ fn declaration(spec: &Spec, catalogue: &Catalogue) -> Result<Declaration, Native
         input_schema,
         output_schema: (spec.output)(),
         required_capabilities: entry.capabilities.clone(),
-        resource_limits: ResourceLimits {
-            max_execution_time_ms: Some(spec.time_ms_max),
-            max_memory_bytes: Some(TOOL_MEMORY_BYTES_MAX),
-            max_file_size_bytes: Some(TOOL_FILE_BYTES_MAX),
-        },
+        resource_limits: limits(spec, entry.role),
         deterministic: spec.promise != Promise::Fresh,
         idempotent: spec.promise == Promise::Repeatable,
     })

@@ -356,6 +356,70 @@ pub(super) fn new_task() -> Value {
     )
 }
 
+pub(super) fn execute_command() -> Value {
+    let enforcer = object(
+        "A wall or a limit, and who held it.",
+        &[
+            always("what", text("The wall or the limit.")),
+            always("by", text("Who held it.")),
+            always("weaker", flag("A weaker form that was accepted.")),
+        ],
+    );
+    let hit = object(
+        "The bound that was hit. The run has failed then, whatever its exit code says.",
+        &[
+            always("limit", text("Which one.")),
+            always("by", text("Who saw it.")),
+            always("detail", text("What was seen.")),
+        ],
+    );
+    let code = json!({"type": "integer", "description": "What the command returned."});
+    schema(
+        "How a command ended, and what it did.",
+        &[
+            sometimes("exit_code", code),
+            sometimes("signal", count("The signal that ended it.")),
+            always(
+                "output",
+                text("What it printed: beginning and end, both streams as they came."),
+            ),
+            always("output_bytes", count("Bytes that it printed.")),
+            truncated(),
+            sometimes(
+                "artifact_id",
+                text("Under which id the whole output can be read."),
+            ),
+            always(
+                "lane",
+                one_of(
+                    "How it was held.",
+                    &["read-only", "transaction", "snapshot"],
+                ),
+            ),
+            always("enforcers", list("Who held what.", &enforcer)),
+            sometimes("limit_hit", hit),
+            always("wall_ms", count("Milliseconds from start to end.")),
+            always("cpu_ms", count("Milliseconds of processor time.")),
+            sometimes("peak_memory_bytes", count("The most memory at once.")),
+            always("changed", list("Paths that it changed.", &text("A path."))),
+            always("changed_total", count("How many paths it changed.")),
+            sometimes(
+                "given_up",
+                flag("What it changed was given up, because it failed."),
+            ),
+            sometimes(
+                "parked",
+                text("Under which id its changes are kept for a person."),
+            ),
+            sometimes("long_running", text("The id of a command that goes on.")),
+            sometimes(
+                "hint",
+                text("A known limit that its output points to, and the remedy."),
+            ),
+        ],
+    )
+}
+
 pub(super) fn read_command_output() -> Value {
     schema(
         "A part of a stored output.",

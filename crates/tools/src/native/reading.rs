@@ -61,20 +61,6 @@ fn indentation(input: Input<'_>) -> Result<Indentation, ToolError> {
     })
 }
 
-pub(super) fn read_command_output(
-    input: Input<'_>,
-    _: &mut Context<'_, '_>,
-) -> Result<Value, ToolError> {
-    let artifact = input.text("artifact_id")?;
-    input.number("offset")?;
-    input.number("limit")?;
-    input.text_opt("search")?;
-    Err(invalid(format!(
-        "there is no stored output `{artifact}`; a command that stores its output answers with an \
-         id to read it by"
-    )))
-}
-
 pub(super) fn access_mcp_resource(
     input: Input<'_>,
     _: &mut Context<'_, '_>,

@@ -51,7 +51,8 @@ pub(super) fn select_active_intent(
             .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         return Err(invalid(format!("there is no intent `{id}`{hint}")));
     };
-    let text = intents::context(intent, &[], &[]);
+    let past = context.history(&id);
+    let text = intents::context(intent, &past.recent, &past.lessons);
     context.request(Request::Select(id.clone()));
     Ok(json!({"intent_id": id.as_str(), "context": text}))
 }

@@ -104,6 +104,15 @@ fn native_tools_run_through_the_whole_lifecycle() {
     let patched = world.call("apply_patch", json!({"patch": patch}));
     assert_eq!(patched.outcome, Outcome::Completed, "{patched:?}");
     assert_eq!(world.read("src/a.txt").as_deref(), Some("one\r\ndeux\r\n"));
+    let again = world.call("select_active_intent", json!({"intent_id": "INT-001"}));
+    let context = again.output.unwrap()["context"].to_string();
+    let event = patched.seqs.start + 1;
+    let told = format!("apply_patch changed src/a.txt, src/b.txt (event {event})");
+    assert!(
+        context.contains("write_to_file changed src, src/a.txt"),
+        "{context}"
+    );
+    assert!(context.contains(&told), "{context}");
     let bad = "*** Begin Patch\n*** Update File: src/a.txt\n@@\n-one\n+un\n\
                *** Update File: src/b.txt\n@@\n-nowhere\n+x\n*** End Patch\n";
     let failed = world.call("apply_patch", json!({"patch": bad}));

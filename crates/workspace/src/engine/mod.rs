@@ -87,7 +87,7 @@ impl<'a> Engine<'a> {
     pub(crate) fn spot(&self, index: usize, unit: &'a Unit) -> Result<Spot<'a>, Error> {
         let folder = self.parents.of(self.root, &unit.path)?;
         let name = unit.path.name().unwrap_or_default();
-        let temporary = format!(".tagout-{}-{index}", self.token).into_bytes();
+        let temporary = self.temporary(index);
         let aside = format!(".tagout-{}-{index}.old", self.token).into_bytes();
         Ok(Spot {
             folder,
@@ -112,6 +112,9 @@ impl<'a> Engine<'a> {
     /// Where files that had several names can be found, for records that restore such files.
     pub(crate) fn links(&self) -> Result<Links, Error> {
         let mut links = Links::default();
+        for (path, to) in &self.record.links {
+            links.want(path.clone(), self.made_at(to));
+        }
         let wanted: Vec<&Identity> = self
             .record
             .units
@@ -127,6 +130,23 @@ impl<'a> Engine<'a> {
         Ok(links)
     }
 
+    /// Where a file lies while the trees are made: under a temporary name, or where it always was.
+    fn made_at(&self, path: &RelPath) -> RelPath {
+        let units = &self.record.units;
+        let next = units.partition_point(|unit| unit.path <= *path);
+        let place = next.checked_sub(1).and_then(|index| {
+            let unit = units.get(index).filter(|unit| !unit.in_place)?;
+            let sub = path.beneath(&unit.path)?;
+            let folder = unit.path.parent().unwrap_or_default();
+            Some(folder.with(&self.temporary(index)).join(&sub))
+        });
+        place.unwrap_or_else(|| path.clone())
+    }
+
+    fn temporary(&self, index: usize) -> Vec<u8> {
+        format!(".tagout-{}-{index}", self.token).into_bytes()
+    }
+
     /// Makes every new tree under its temporary name. Nothing has changed for anybody yet.
     pub(crate) fn stage(&mut self) -> Result<(), Error> {
         let mut links = self.links()?;
@@ -136,16 +156,22 @@ impl<'a> Engine<'a> {
             .filter(|(_, unit)| !unit.after.is_empty())
         {
             let spot = self.spot(index, unit)?;
-            let parts = (self.blobs, &links);
-            make::tree(self.root, &spot.folder, &spot.temporary, &unit.after, parts)?;
+            // The first name of a file is not there yet when it is made; the others find it.
+            let made = unit.path.parent().unwrap_or_default().with(&spot.temporary);
+            for item in &unit.after {
+                links.note(item.identity.as_ref(), made.join(&item.sub));
+            }
+            let maker = make::Maker {
+                root: self.root,
+                blobs: self.blobs,
+                links: &links,
+            };
+            let place = (&*spot.folder, spot.temporary.as_slice());
+            make::tree(maker, place, (&unit.path, &unit.after))?;
             let stat = sys::stat_at(&spot.folder, &spot.temporary);
             let stat = stat.map_err(at("look at", unit.path.to_string()))?;
             if let Some(one) = staged.get_mut(index) {
                 *one = Some(stat.ino);
-            }
-            let made = unit.path.parent().unwrap_or_default().with(&spot.temporary);
-            for item in &unit.after {
-                links.note(item.identity.as_ref(), made.join(&item.sub));
             }
         }
         self.staged = Some(staged);
@@ -269,6 +295,19 @@ impl<'a> Engine<'a> {
                 Err(Error::conflict(path.to_string(), Clash::WayChanged))
             }
             Err(error) => Err(Error::io("open", path.to_string(), error)),
+        }
+    }
+
+    /// Sets the times of folders, which everything else has changed by now.
+    pub(crate) fn set_folder_times(&self) {
+        for (_, unit) in self.in_place_units() {
+            let wanted = unit.after.first().filter(|item| item.node.is_dir());
+            if let Some(mtime) = wanted.and_then(|item| item.meta.mtime)
+                && let Ok(folder) = self.root.dir(&unit.path)
+            {
+                // A folder that is gone or closed to us by now has no time to set.
+                drop(sys::set_mtime(&folder, mtime));
+            }
         }
     }
 

@@ -5,11 +5,14 @@ use sha2::{Digest as _, Sha256};
 use tagout_vocab::Digest;
 use tagout_vocab::limits::JOURNAL_RECORD_BYTES_MAX;
 
-use super::record::Record;
+use super::record::{First, Record};
 use crate::error::Error;
 
-/// The first bytes of every frame; the last one is the format's version.
-pub(crate) const MAGIC: &[u8; 8] = b"TAGOUTJ1";
+/// The first bytes of every frame that is written; the last one is the format's version.
+pub(crate) const MAGIC: &[u8; 8] = b"TAGOUTJ2";
+
+/// The first bytes of frames of the first format, which are still read.
+const FIRST: &[u8; 8] = b"TAGOUTJ1";
 
 /// Magic, header length, blob length, checksum.
 pub(crate) const PREFIX_BYTES: usize = 8 + 4 + 8 + 32;
@@ -42,6 +45,18 @@ fn damaged(what: &'static str) -> Error {
         path: "journal".to_owned(),
         what,
     }
+}
+
+/// The record in a header, by the frame's first bytes.
+fn record(magic: &[u8], header: &[u8]) -> Option<Record> {
+    if magic == FIRST {
+        return postcard::from_bytes::<First>(header).ok().map(Record::from);
+    }
+    postcard::from_bytes(header).ok()
+}
+
+fn is_magic(bytes: &[u8]) -> bool {
+    bytes == MAGIC || bytes == FIRST
 }
 
 fn checksum(lengths: &[u8], header: &[u8]) -> [u8; 32] {
@@ -108,7 +123,7 @@ pub(crate) fn head(
     let (lengths, sum) = rest.split_at_checked(12)?;
     let header_len = u32::from_le_bytes(lengths.get(..4)?.try_into().ok()?);
     let inline_len = u64::from_le_bytes(lengths.get(4..)?.try_into().ok()?);
-    if magic != MAGIC || u64::from(header_len) > JOURNAL_RECORD_BYTES_MAX * 8 {
+    if !is_magic(magic) || u64::from(header_len) > JOURNAL_RECORD_BYTES_MAX * 8 {
         return None;
     }
     let sum: [u8; 32] = sum.try_into().ok()?;
@@ -117,7 +132,7 @@ pub(crate) fn head(
     if checksum(lengths, &header) != sum {
         return None;
     }
-    let record: Record = postcard::from_bytes(&header).ok()?;
+    let record = record(magic, &header)?;
     match carried {
         Carried::Skipped => {
             let ahead = i64::try_from(inline_len).ok()?;
@@ -160,7 +175,8 @@ fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
 pub(crate) fn decode(mut bytes: &[u8], offset: u64) -> Option<Frame> {
     let available = bytes.len();
     let bytes = &mut bytes;
-    if take(bytes, 8)? != MAGIC {
+    let magic = take(bytes, 8)?;
+    if !is_magic(magic) {
         return None;
     }
     let lengths = take(bytes, 12)?;
@@ -174,7 +190,7 @@ pub(crate) fn decode(mut bytes: &[u8], offset: u64) -> Option<Frame> {
     if checksum(lengths, header) != sum {
         return None;
     }
-    let record: Record = postcard::from_bytes(header).ok()?;
+    let record = record(magic, header)?;
     let mut pieces = inline;
     for (digest, size) in record.pieces() {
         let piece = take(&mut pieces, usize::try_from(size).ok()?)?;
@@ -215,7 +231,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<(Vec<Frame>, u64), Error> {
                 .windows(MAGIC.len())
                 .enumerate()
                 .skip(1)
-                .filter(|(_, window)| window == MAGIC)
+                .filter(|(_, window)| is_magic(window))
                 .any(|(at, _)| rest.get(at..).is_some_and(|tail| decode(tail, 0).is_some()));
             if later {
                 return Err(damaged("a record in its middle does not have its checksum"));

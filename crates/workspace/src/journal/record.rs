@@ -1,5 +1,6 @@
 //! What one transaction writes into the journal: everything that redoing or undoing it needs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,20 @@ pub(crate) struct Unit {
     pub in_place: bool,
 }
 
+impl Unit {
+    /// Every path of the unit beneath its top, with what was and what shall be there.
+    pub(crate) fn pairs(&self) -> BTreeMap<&RelPath, (Option<&Item>, Option<&Item>)> {
+        let mut pairs: BTreeMap<&RelPath, (Option<&Item>, Option<&Item>)> = BTreeMap::new();
+        for item in &self.before {
+            pairs.entry(&item.sub).or_default().0 = Some(item);
+        }
+        for item in &self.after {
+            pairs.entry(&item.sub).or_default().1 = Some(item);
+        }
+        pairs
+    }
+}
+
 /// One transaction.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -40,6 +55,33 @@ pub(crate) struct Record {
     pub folders: Vec<(RelPath, FileTime)>,
     /// The closing events, which the caller understands and this crate does not.
     pub closing: Vec<u8>,
+    /// New names that shall be names of one file: each with the name that the file is known by.
+    pub links: Vec<(RelPath, RelPath)>,
+}
+
+/// A record of the first format, which knew no links.
+#[derive(Debug, Deserialize)]
+pub(crate) struct First {
+    pub execution: CallId,
+    pub at_ms: i64,
+    pub boot: Option<[u8; 16]>,
+    pub units: Vec<Unit>,
+    pub folders: Vec<(RelPath, FileTime)>,
+    pub closing: Vec<u8>,
+}
+
+impl From<First> for Record {
+    fn from(first: First) -> Self {
+        Self {
+            execution: first.execution,
+            at_ms: first.at_ms,
+            boot: first.boot,
+            units: first.units,
+            folders: first.folders,
+            closing: first.closing,
+            links: Vec::new(),
+        }
+    }
 }
 
 impl Record {
@@ -95,7 +137,11 @@ impl Record {
                     size,
                     place: Place::Inline { .. },
                 } => Some((*digest, *size)),
-                Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
+                Node::File { .. }
+                | Node::Symlink { .. }
+                | Node::Dir
+                | Node::Pipe
+                | Node::Socket => None,
             })
     }
 
@@ -110,7 +156,11 @@ impl Record {
                     place: Place::Stored,
                     ..
                 } => Some(*digest),
-                Node::File { .. } | Node::Symlink { .. } | Node::Dir => None,
+                Node::File { .. }
+                | Node::Symlink { .. }
+                | Node::Dir
+                | Node::Pipe
+                | Node::Socket => None,
             })
     }
 }

@@ -211,6 +211,32 @@ pub(crate) fn symlink(dir: &Handle, link: &[u8], target: &[u8]) -> io::Result<()
     Ok(rustix::fs::symlinkat(name(target), dir, name(link))?)
 }
 
+/// Makes a named pipe or a socket that nobody listens on, with exactly these permission bits.
+pub(crate) fn special(dir: &Handle, file: &[u8], kind: Kind, mode: u32) -> io::Result<()> {
+    let kind = match kind {
+        Kind::Fifo => FileType::Fifo,
+        Kind::Socket => FileType::Socket,
+        Kind::File | Kind::Dir | Kind::Symlink | Kind::Device => {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        }
+    };
+    let mode = Mode::from_raw_mode(mode);
+    rustix::fs::mknodat(dir, name(file), kind, mode, 0)?;
+    Ok(rustix::fs::chmodat(
+        dir,
+        name(file),
+        mode,
+        AtFlags::empty(),
+    )?)
+}
+
+/// A file without a name on the file system of a folder, for as long as it is open.
+pub(crate) fn nameless(dir: &Handle) -> io::Result<Handle> {
+    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o600);
+    Ok(Handle(rustix::fs::openat(dir, ".", flags, mode)?))
+}
+
 /// Where a symbolic link points.
 pub(crate) fn readlink(dir: &Handle, link: &[u8]) -> io::Result<Vec<u8>> {
     Ok(rustix::fs::readlinkat(dir, name(link), Vec::new())?.into_bytes())

@@ -115,6 +115,21 @@ pub(crate) fn symlink(_dir: &Handle, _link: &[u8], _target: &[u8]) -> io::Result
     refused()
 }
 
+/// Makes a named pipe or a socket that nobody listens on, with exactly these permission bits.
+pub(crate) fn special(
+    _dir: &Handle,
+    _file: &[u8],
+    _kind: super::Kind,
+    _mode: u32,
+) -> io::Result<()> {
+    refused()
+}
+
+/// A file without a name on the file system of a folder, for as long as it is open.
+pub(crate) fn nameless(_dir: &Handle) -> io::Result<Handle> {
+    refused()
+}
+
 /// Where a symbolic link points.
 pub(crate) fn readlink(_dir: &Handle, _link: &[u8]) -> io::Result<Vec<u8>> {
     refused()

@@ -215,7 +215,7 @@ fn a_state_that_cannot_be_used() {
     assert!(open().is_ok());
     fs::write(
         place.state().join("format"),
-        "{\"reader\":2,\"writer\":1}\n",
+        "{\"reader\":3,\"writer\":1}\n",
     )
     .unwrap();
     let error = open().unwrap_err();
@@ -223,8 +223,8 @@ fn a_state_that_cannot_be_used() {
         matches!(
             error,
             Error::StateNewer {
-                needed: 2,
-                known: 1,
+                needed: 3,
+                known: 2,
                 ..
             }
         ),
@@ -239,6 +239,12 @@ fn a_state_that_cannot_be_used() {
         open().unwrap_err(),
         Error::StateNewer { needed: 9, .. }
     ));
+    // What an older program made is taken over, and that program will refuse it from now on.
+    let format = place.state().join("format");
+    fs::write(&format, "{\"reader\":1,\"writer\":1}\n").unwrap();
+    assert!(open().is_ok());
+    let said = fs::read_to_string(&format).unwrap();
+    assert_eq!(said, "{\"reader\":2,\"writer\":2}\n");
     fs::write(place.state().join("format"), "words").unwrap();
     assert!(matches!(open().unwrap_err(), Error::StateDamaged { .. }));
     fs::remove_file(place.state().join("format")).unwrap();

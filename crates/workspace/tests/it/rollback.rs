@@ -198,6 +198,15 @@ fn without_folder_times(picture: &Picture) -> Picture {
     picture
 }
 
+/// Commits, and wants the changes that were announced.
+fn told_before(transaction: Transaction<'_>) -> Result<(), TestCaseError> {
+    let announced = transaction.staged().unwrap();
+    let committed = transaction.commit(NOW, b"closing").unwrap();
+    prop_assert_eq!(&announced, &committed.changes, "announced and done");
+    committed.confirm();
+    Ok(())
+}
+
 fn scenario(tree: &[Made], steps: &[Done], swap: Swap) -> Result<(), TestCaseError> {
     let place = Place::new();
     build(&place.root(), tree);
@@ -236,10 +245,10 @@ fn scenario(tree: &[Made], steps: &[Done], swap: Swap) -> Result<(), TestCaseErr
 
     let mut transaction = workspace.begin(&call("done")).unwrap();
     apply(&mut transaction, steps);
-    commit(transaction).unwrap();
+    told_before(transaction)?;
     let mut undo = workspace.begin(&call("undone")).unwrap();
     undo.revert(&call("done")).unwrap();
-    commit(undo).unwrap();
+    told_before(undo)?;
     let (now, then) = (
         without_folder_times(&picture(&place.root())),
         without_folder_times(&before),

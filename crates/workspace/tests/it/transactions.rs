@@ -361,7 +361,7 @@ fn impossible_changes_are_refused_when_staged() {
     ));
     assert!(matches!(
         transaction.write(&rel("pipe"), b""),
-        Err(Error::Special { .. })
+        Err(Error::WrongKind { .. })
     ));
     assert!(matches!(
         transaction.delete(&rel("none")),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tagout_gate::{Engine, Places};
 use tagout_policy::intents;
 use tagout_policy::judge::Standing;
@@ -39,20 +39,24 @@ pub(super) fn new(place: &PlaceArgs, args: &IntentNewArgs) -> Result<Exit, Failu
     change(&places, |text| {
         intents::append(books::INTENTS, text, &intent)
     })?;
-    report::line(&format!("{} is declared", intent.id))?;
-    Ok(Exit::Done)
+    let value = json!({ "status": "declared", "intent_id": intent.id });
+    report::done(args.json, &format!("{} is declared", intent.id), &value)
 }
 
 /// Marks an intent as done.
-pub(super) fn complete(place: &PlaceArgs, id: &str, yes: bool) -> Result<Exit, Failure> {
+pub(super) fn complete(
+    place: &PlaceArgs,
+    id: &str,
+    (yes, json): (bool, bool),
+) -> Result<Exit, Failure> {
     person::required(yes, "intent complete")?;
     let places = runtime::places(place)?;
     let id = id_of(id)?;
     change(&places, |text| {
         intents::set_status(books::INTENTS, text, &id, IntentStatus::Completed)
     })?;
-    report::line(&format!("{id} is completed"))?;
-    Ok(Exit::Done)
+    let value = json!({ "status": "completed", "intent_id": id });
+    report::done(json, &format!("{id} is completed"), &value)
 }
 
 /// Edits the intents file, and accepts the edit if nothing else waits for a person's eye.
@@ -108,17 +112,20 @@ fn by_role(
 }
 
 /// Lets an intent go, whoever holds it.
-pub(super) fn release(place: &PlaceArgs, id: &str, yes: bool) -> Result<Exit, Failure> {
+pub(super) fn release(
+    place: &PlaceArgs,
+    id: &str,
+    (yes, json): (bool, bool),
+) -> Result<Exit, Failure> {
     person::required(yes, "intent release")?;
     let engine = runtime::open(place)?;
     let id = id_of(id)?;
-    let released = engine
-        .release(&id, &args::user())
-        .map_err(Failure::failed)?;
-    report::line(&if released {
+    let released = engine.release(&id, &args::user())?;
+    let words = if released {
         format!("{id} is free")
     } else {
         format!("nobody held {id}")
-    })?;
-    Ok(Exit::Done)
+    };
+    let value = json!({ "status": "free", "intent_id": id, "was_held": released });
+    report::done(json, &words, &value)
 }

@@ -15,7 +15,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &IntentArgs) -> Result<Exit, Failure>
         IntentVerb::New(new) => change::new(place, new),
         IntentVerb::Select { id, session } => change::select(place, id, session),
         IntentVerb::Propose(proposed) => change::propose(place, proposed),
-        IntentVerb::Complete { id, yes } => change::complete(place, id, *yes),
-        IntentVerb::Release { id, yes } => change::release(place, id, *yes),
+        IntentVerb::Complete { id, yes, json } => change::complete(place, id, (*yes, *json)),
+        IntentVerb::Release { id, yes, json } => change::release(place, id, (*yes, *json)),
     }
 }

@@ -5,6 +5,7 @@ use tagout_vocab::{Class, Code, Gate, IntentId, MutationClass, Origin, Role};
 
 use crate::intents::Overlap;
 use crate::judge::case::Case;
+use crate::judge::facts::Approval;
 use crate::judge::finding::{Finding, No, pass, skip};
 
 /// H1, H3, H8, H17: known, open, not ignored, not expired, not overlapping, not leased.
@@ -73,18 +74,36 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
     overlapping.unwrap_or_else(|| pass(format!("{id} is open: {}", intent.name)))
 }
 
-/// H17: two open intents that own the same file are refused unless a person allows it.
+/// H17: two open intents that own the same file are refused unless a person allows it. Where the
+/// law has a person asked, a yes counts for this selection, once.
 fn overlap(case: &Case<'_>, id: &IntentId) -> Option<Finding> {
     let intents = case.books.standing_in_the_way(id);
     let overlaps = crate::intents::find_overlaps(&intents, id, case.facts.now);
     let Overlap { with, own, other } = overlaps.first()?;
     let reason = format!("{id} (`{own}`) and {with} (`{other}`) can own the same files");
-    let no = No::new(Gate::Intent, Code::IntentOverlap, reason)
-        .intent(Some(id))
-        .remedy("a person narrows one scope, closes one intent, or lists it under `shares_with`");
-    Some(match case.books.law.overlap() {
-        crate::law::Overlap::Deny => no.deny(),
-        crate::law::Overlap::Ask => no.ask(),
+    let mend = "a person narrows one scope, closes one intent, or lists it under `shares_with`";
+    let no = |code, reason: String| No::new(Gate::Intent, code, reason).intent(Some(id));
+    Some(match (case.books.law.overlap(), &case.facts.approval) {
+        (crate::law::Overlap::Deny, _) => no(Code::IntentOverlap, reason).remedy(mend).deny(),
+        (crate::law::Overlap::Ask, Approval::Granted { by }) => {
+            pass(format!("{reason}; approved by {by}"))
+        }
+        (crate::law::Overlap::Ask, Approval::Rejected { reason }) => no(
+            Code::ApprovalRejected,
+            format!("a person said no: {reason}"),
+        )
+        .remedy(mend)
+        .deny(),
+        (crate::law::Overlap::Ask, Approval::Expired) => {
+            no(Code::ApprovalExpired, "the approval has expired".to_owned())
+                .remedy("make the call again, so that a person is asked anew")
+                .retryable()
+                .deny()
+        }
+        (crate::law::Overlap::Ask, Approval::None) => no(Code::IntentOverlap, reason)
+            .remedy("a person has to agree; make the same call again after that")
+            .retryable()
+            .ask(),
     })
 }
 

@@ -86,7 +86,8 @@ pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
         }
     };
     for target in &mutated {
-        for place in case.places(target) {
+        let places = case.places(target);
+        for place in places.filter(|place| !is_session_tmp(case, place)) {
             if let Some(why) = refused(case, &scopes, place) {
                 let shown = place.shown();
                 let reason = format!(
@@ -107,6 +108,18 @@ pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
         counted(mutated.len(), "path"),
         intent.id
     ))
+}
+
+/// A command's `/tmp` is a folder of its session: nothing in it outlives that or is anybody's.
+fn is_session_tmp(case: &Case<'_>, place: &Place) -> bool {
+    let Place::Outside { path } = place else {
+        return false;
+    };
+    let inside = path.strip_prefix("/tmp/").is_some_and(|rest| {
+        let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+        rest.split('/').all(plain)
+    });
+    inside && !case.commands.lines.is_empty()
 }
 
 fn refused(case: &Case<'_>, scopes: &[Scope], place: &Place) -> Option<String> {

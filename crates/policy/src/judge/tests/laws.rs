@@ -161,6 +161,39 @@ fn is_in_scope(segments: &[String]) -> bool {
     }
 }
 
+/// Stale compiled books are not believed: an older format, another build, other sources, another
+/// shape under the same key.
+#[test]
+fn stale_compiled_books_are_not_believed() {
+    let parsed = books("version: 1\n");
+    let key = Key::of("test", [("hook_policy.yaml", b"x".as_slice())]);
+    let bytes = compiled::encode(&key, &*parsed).unwrap();
+    let refused = |bytes: &[u8], key: &Key| compiled::decode::<Books>(bytes, key).unwrap_err();
+    let mut older = bytes.clone();
+    older[8] -= 1;
+    assert!(matches!(
+        refused(&older, &key),
+        compiled::CompiledError::Format { .. }
+    ));
+    let build = Key::of("other", [("hook_policy.yaml", b"x".as_slice())]);
+    assert!(matches!(
+        refused(&bytes, &build),
+        compiled::CompiledError::Build
+    ));
+    let sources = Key::of("test", [("hook_policy.yaml", b"y".as_slice())]);
+    assert!(matches!(
+        refused(&bytes, &sources),
+        compiled::CompiledError::Stale
+    ));
+    let more = compiled::encode(&key, &(&*parsed, 1_u8)).unwrap();
+    assert!(matches!(
+        refused(&more, &key),
+        compiled::CompiledError::Damaged
+    ));
+    let less = compiled::encode(&key, &parsed.law).unwrap();
+    assert!(compiled::decode::<Books>(&less, &key).is_err());
+}
+
 /// The compiled books decide exactly as the parsed ones, on 10,000 generated calls.
 #[test]
 fn compiled_books_decide_the_same() {

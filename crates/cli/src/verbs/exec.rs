@@ -1,0 +1,183 @@
+//! `tagout exec`: one command, confined and as a transaction.
+
+mod told;
+mod words;
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tagout_gate::sandbox::{LiveSink, Stream};
+use tagout_gate::{Attached, Engine, Outcome, Receipt};
+use tagout_vocab::{Agent, Call, Code, Role, SessionId};
+
+use crate::args::{ExecArgs, PlaceArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{args, report, runtime, signals, terminal};
+
+/// Tagout itself failed.
+const FAILED: u8 = 125;
+/// The command, or what it changed, was refused.
+const REFUSED: u8 = 126;
+
+/// Runs one command.
+pub(crate) fn run(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
+    exec(place, args).or_else(|failure| {
+        let code = if failure.exit == Exit::Denied {
+            REFUSED
+        } else {
+            FAILED
+        };
+        report::failure(&failure, args.json);
+        Ok(Exit::Own(code))
+    })
+}
+
+fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
+    if args::is_governed() {
+        let message = "this already is a governed call: a command in it is confined by that";
+        let failure = Failure::denied(Code::StateViolation, message);
+        return Err(failure.hint("run the command itself, without `tagout exec`"));
+    }
+    let engine = runtime::open(place)?;
+    let session = session(args)?;
+    if args.end {
+        return end(&engine, &session, args.json);
+    }
+    let line = words::line(&args.command)?;
+    if let Some(refused) = select(&engine, args, &session)? {
+        told::tell(&refused, args.json)?;
+        return Ok(Exit::Own(REFUSED));
+    }
+    let attached = Attached {
+        live: (!args.json).then(through),
+        ..Attached::default()
+    };
+    let stop = attached.stop.clone();
+    let interrupted = signals::watch(move || stop.stop())?;
+    let receipt = engine.execute_with(&call(&engine, args, (line, session))?, &attached);
+    told::tell(&receipt, args.json)?;
+    Ok(Exit::Own(code(&receipt, interrupted.signal())))
+}
+
+/// Ends what the session left running.
+fn end(engine: &Engine, session: &SessionId, json: bool) -> Result<Exit, Failure> {
+    let ended = engine.end_commands(session)?;
+    if json {
+        report::json(&json!({ "ended": ended }))?;
+        return Ok(Exit::Done);
+    }
+    for id in &ended {
+        report::line(&format!("ended {id}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What the command prints goes on as it comes.
+fn through() -> LiveSink {
+    LiveSink(Arc::new(|stream, bytes| {
+        // Whoever does not read any more does not miss it; the whole is stored.
+        let written = match stream {
+            Stream::Out => {
+                let mut out = io::stdout().lock();
+                out.write_all(bytes).and_then(|()| out.flush())
+            }
+            Stream::Err => io::stderr().lock().write_all(bytes),
+        };
+        written.unwrap_or_default();
+    }))
+}
+
+fn session(args: &ExecArgs) -> Result<SessionId, Failure> {
+    let named = args.session.clone().map_or_else(terminal::session, Ok)?;
+    SessionId::new(&named).map_err(|error| Failure::invalid(format!("`--session`: {error}")))
+}
+
+fn agent() -> Agent {
+    Agent {
+        name: Some("cli".to_owned()),
+        ..Agent::default()
+    }
+}
+
+/// Takes the named intent up, if the session does not work on it already.
+fn select(
+    engine: &Engine,
+    args: &ExecArgs,
+    session: &SessionId,
+) -> Result<Option<Receipt>, Failure> {
+    let Some(wanted) = &args.intent else {
+        return Ok(None);
+    };
+    let record = engine.session(session).map_err(Failure::failed)?;
+    let active = record.session.active_intent();
+    if active.is_some_and(|active| active.as_str() == wanted) {
+        return Ok(None);
+    }
+    let mut arguments = Map::new();
+    arguments.insert("intent_id".to_owned(), json!(wanted));
+    let mut call = Call::new(engine.shelf().books.name_of(Role::SelectIntent), arguments);
+    call.session = Some(session.clone());
+    call.agent = agent();
+    let receipt = engine.execute(&call);
+    Ok((receipt.outcome != Outcome::Completed).then_some(receipt))
+}
+
+fn call(
+    engine: &Engine,
+    args: &ExecArgs,
+    (line, session): (String, SessionId),
+) -> Result<Call, Failure> {
+    let (tool, key) = engine
+        .shelf()
+        .books
+        .shell()
+        .ok_or_else(|| Failure::failed("the catalogue knows no tool that runs commands"))?;
+    let mut arguments = Map::new();
+    arguments.insert(key.to_owned(), Value::String(line));
+    if let Some(cwd) = &args.cwd {
+        arguments.insert("cwd".to_owned(), json!(cwd));
+    }
+    if let Some(timeout) = args.timeout {
+        arguments.insert("timeout_ms".to_owned(), json!(timeout));
+    }
+    if args.long_running {
+        arguments.insert("long_running".to_owned(), json!(true));
+    }
+    let mut call = Call::new(tool, arguments);
+    call.session = Some(session);
+    call.agent = agent();
+    call.cwd = here(engine)?;
+    Ok(call)
+}
+
+/// The current folder, if it lies in the workspace; else its root.
+fn here(engine: &Engine) -> Result<String, Failure> {
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::failed(format!("the current folder can't be read: {error}")))?;
+    let root = engine.workspace().root();
+    let inside = here.starts_with(root);
+    let folder = if inside { &here } else { root };
+    let text = folder.to_str();
+    text.map(str::to_owned)
+        .ok_or_else(|| Failure::invalid("the name of the folder is not text"))
+}
+
+/// The exit code: the command's own; ours where it can't speak for what happened.
+fn code(receipt: &Receipt, signal: Option<u8>) -> u8 {
+    if let Some(signal) = signal {
+        return 128_u8.saturating_add(signal);
+    }
+    let own = receipt.output.as_ref().and_then(told::exit_code);
+    let instead = match receipt.outcome {
+        Outcome::Completed => 0,
+        Outcome::Denied | Outcome::Pending => REFUSED,
+        Outcome::RolledBack if receipt.parked.is_some() => REFUSED,
+        Outcome::RolledBack | Outcome::Failed => FAILED,
+    };
+    match own {
+        Some(0) | None => instead,
+        Some(code) => code,
+    }
+}

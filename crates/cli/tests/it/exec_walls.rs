@@ -1,0 +1,276 @@
+//! What commands must not be able to do to the workspace, and what happens instead.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::confined::Site;
+
+/// Repositories whose own configuration makes readers run code: the readers run, nothing lands.
+#[test]
+fn readers_that_run_code() {
+    let site = Site::with_setup(
+        &[
+            ("src/a.txt", "one\n"),
+            (".gitattributes", "*.txt diff=evil\n"),
+        ],
+        |site| {
+            let evil = site.root().join("evil.sh");
+            let mark = site.root().join("PWNED");
+            let script = format!(
+                "#!/bin/sh\necho x > {0} 2>/dev/null; echo x > {1}/PWNED 2>/dev/null; cat \"$1\" 2>/dev/null\n",
+                mark.display(),
+                site.home().display()
+            );
+            fs::write(&evil, script).unwrap();
+            fs::set_permissions(&evil, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .unwrap();
+            let evil = evil.display().to_string();
+            site.git(&["config", "core.fsmonitor", &evil]);
+            site.git(&["config", "diff.evil.textconv", &evil]);
+            site.git(&["config", "core.pager", &evil]);
+            site.write(
+                ".npmrc",
+                "script-shell=./evil.sh\nonload-script=./evil.sh\n",
+            );
+            site.write("src/a.txt", "two\n");
+        },
+    );
+    let before = site.tree();
+    for line in [
+        "git status",
+        "git diff",
+        "git log -p",
+        "git show",
+        "git diff --stat",
+        "npm --version",
+    ] {
+        let told = site.receipt(line);
+        let lane = told["lane"].as_str().unwrap_or_default();
+        assert!(told["exit_code"].is_number(), "{line}: {told:#}");
+        assert!(
+            lane == "read-only" || told["changed"] == Value::Array(Vec::new()),
+            "{line}: {told:#}"
+        );
+    }
+    assert_eq!(site.tree(), before);
+    assert!(!site.home().join("PWNED").exists());
+}
+
+fn authority(site: &Site, line: &str) {
+    let told = site.receipt(line);
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{line}: {told:#}");
+    let id = told["parked"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{line}: {told:#}"));
+    let ran = site.tagout(&["parked", "apply", id, "--yes"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.shown());
+    assert_eq!(site.tagout(&["parked", "drop", id, "--yes"]).code, Some(0));
+}
+
+/// Invariant 8, T-002: what decides about agents is out of reach by link, hard link and patch.
+#[test]
+fn authority_is_parked_whatever_the_way() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    let law = site.read(".orchestration/active_intents.yaml");
+    let hook = "python3 -c 'import os; os.symlink(\"../.git/hooks\", \"src/h\"); \
+                open(\"src/h/pre-commit\", \"w\").write(\"#!/bin/sh\")'";
+    authority(&site, hook);
+    authority(
+        &site,
+        "python3 -c 'import os; os.link(\".orchestration/active_intents.yaml\", \"src/l\"); \
+         open(\"src/l\", \"a\").write(\"# more\")'",
+    );
+    let patch = "--- /dev/null\n+++ b/.orchestration/more.yaml\n@@ -0,0 +1 @@\n+x\n";
+    let line = format!(
+        "printf '{}' > src/p.patch && git apply src/p.patch",
+        patch.replace('\n', "\\n")
+    );
+    authority(&site, &line);
+    let told = site.receipt("git config core.hooksPath src");
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
+    assert_eq!(
+        site.git(&["config", "--get-regexp", "core.hookspath|core.bare"]),
+        "core.bare false\n"
+    );
+    assert_eq!(site.read(".orchestration/active_intents.yaml"), law);
+    assert!(!site.root().join(".git/hooks/pre-commit").exists());
+    assert_eq!(site.read("src/l"), None);
+}
+
+/// A link in the workspace that leads out of it carries no write there.
+#[test]
+fn links_lead_nowhere() {
+    let site = Site::with_setup(&[], |site| {
+        symlink(site.home(), site.root().join("src/out")).unwrap();
+    });
+    let ran = site.exec("python3 -c 'open(\"src/out/x\", \"w\")'");
+    assert_ne!(ran.code, Some(0), "{}", ran.shown());
+    assert!(!site.home().join("x").exists());
+}
+
+/// Waits until something is there, with a bound.
+fn wait_for(what: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !what() {
+        assert!(started.elapsed() < Duration::from_secs(60), "it never came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// H13: a person who saves the same file meanwhile loses nothing; the command's version is parked.
+#[test]
+fn a_foreign_edit_is_a_conflict() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    let go = site.state().join("layers");
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
+    let line =
+        "echo theirs > src/a.txt; touch /tmp/ready; while ! test -e /tmp/go; do sleep 0.02; done";
+    let args = [
+        "exec",
+        "--session",
+        "s-1",
+        "--intent",
+        "INT-001",
+        "--json",
+        "--",
+        line,
+    ];
+    let child = site
+        .command(&args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let tmp = || {
+        let sessions = fs::read_dir(&go).into_iter().flatten().flatten();
+        sessions
+            .map(|entry| entry.path().join("tmp"))
+            .find(|tmp| tmp.join("ready").exists())
+    };
+    wait_for(|| tmp().is_some());
+    site.write("src/a.txt", "a person's\n");
+    fs::write(tmp().unwrap().join("go"), "").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["error"]["code"], "CONFLICT", "{told:#}");
+    assert_eq!(site.read("src/a.txt").as_deref(), Some("a person's\n"));
+    let id = told["parked"].as_str().unwrap();
+    let ran = site.tagout(&["parked", "apply", id, "--yes"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.shown());
+    assert_eq!(site.read("src/a.txt").as_deref(), Some("a person's\n"));
+}
+
+/// Whether a process of this command line runs, anywhere.
+fn runs(mark: &str) -> bool {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries.into_iter().any(|entry| {
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let own = entry.file_name().to_string_lossy() == std::process::id().to_string();
+        !own && String::from_utf8_lossy(&line).contains(mark)
+    })
+}
+
+/// L4: kill -9 of Tagout while the command runs: nothing is left of it, and the ledger says so.
+#[test]
+fn killed_while_a_command_runs() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
+    let before = site.tree();
+    let line = "echo two > src/a.txt; touch /tmp/ready; (setsid sleep 86397 &); sleep 86398";
+    let args = [
+        "exec",
+        "--session",
+        "s-1",
+        "--intent",
+        "INT-001",
+        "--",
+        line,
+    ];
+    let mut child = site
+        .command(&args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let layers = site.state().join("layers");
+    let ready = || {
+        let sessions = fs::read_dir(&layers).into_iter().flatten().flatten();
+        sessions
+            .into_iter()
+            .any(|entry| entry.path().join("tmp/ready").exists())
+    };
+    wait_for(|| ready() && runs("86397"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_for(|| !runs("8639"));
+    assert_eq!(site.tree(), before);
+    let ran = site.tagout(&["parked", "list"]);
+    assert!(
+        ran.stderr.contains("did not end; nothing of it is left"),
+        "{}",
+        ran.shown()
+    );
+    let log = site.tagout(&["log", "--json"]);
+    let last: Vec<Value> = log
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let states: Vec<&str> = last
+        .iter()
+        .filter_map(|event| event["state"].as_str())
+        .collect();
+    assert!(
+        states.contains(&"ABORTED") && states.contains(&"ROLLED_BACK"),
+        "{states:?}"
+    );
+    let left = fs::read_dir(&layers).unwrap().flatten();
+    let own = left
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("x-"))
+        .count();
+    assert_eq!(own, 0, "its layers are gone");
+    assert_eq!(site.tagout(&["verify"]).code, Some(0));
+    assert_eq!(site.exec("echo three > src/b.txt").code, Some(0));
+}
+
+/// Ctrl-C ends the whole tree and rolls back, and the ledger hears of it at once.
+#[test]
+fn interrupted() {
+    let site = Site::new(&[]);
+    let line = "echo x > src/b.txt; touch /tmp/ready; sleep 86396";
+    let args = [
+        "exec",
+        "--session",
+        "s-1",
+        "--intent",
+        "INT-001",
+        "--json",
+        "--",
+        line,
+    ];
+    let child = site
+        .command(&args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for(|| runs("sleep\u{0}86396"));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["outcome"], "rolled_back", "{told:#}");
+    assert!(!runs("sleep\u{0}86396"));
+    assert_eq!(site.read("src/b.txt"), None);
+    let states = site.states(told["execution"].as_str().unwrap());
+    assert_eq!(
+        states.last().map(String::as_str),
+        Some("ROLLED_BACK"),
+        "{states:?}"
+    );
+}

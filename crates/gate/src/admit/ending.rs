@@ -1,0 +1,166 @@
+//! How considering a call ends: every step is recorded in one durable append, whatever it came to.
+
+use serde_json::Value;
+use tagout_ledger::{Commitment, NewEvent, Texts};
+use tagout_vocab::{CallId, Code, Gate, Refusal, Verdict};
+use tagout_workspace::Claim;
+
+use super::{Considered, Judged, Step};
+use crate::error::GateError;
+use crate::lifecycle::{Denied, Execution, Failed};
+use crate::permit::Ticket;
+use crate::record;
+use crate::store::ApprovalRequest;
+
+impl Step<'_> {
+    fn ticket(&self, execution: &CallId, judged: &Judged, salt: [u8; 32]) -> Ticket {
+        let text = Value::Object(judged.arguments.clone()).to_string();
+        let (code, rule) = match &judged.judgement.verdict {
+            Verdict::Allow(reason) => (Code::Allowed, reason.rule.clone()),
+            Verdict::Ask(refusal) | Verdict::Deny(refusal) => (refusal.code, refusal.rule.clone()),
+        };
+        let entry = self.inner.registry.get(&judged.name);
+        Ticket {
+            execution: execution.clone(),
+            seq: 0,
+            tool: judged.name.chars().take(100).collect(),
+            version: entry.map_or("0.0.0".to_owned(), |entry| {
+                entry.tool.declaration().version.clone()
+            }),
+            session: self.record.session.id.clone(),
+            intent: self.record.session.active_intent().cloned(),
+            agent: self.call.agent.clone(),
+            class: judged.judgement.class,
+            input_hash: Commitment::new(salt, text.as_bytes()).digest,
+            capabilities: judged.capabilities.clone(),
+            code: code.as_str().to_owned(),
+            rule,
+            approver: None,
+            admitted_at: self.now,
+            mutated: judged.gathered.mutated.clone(),
+            reads: judged.gathered.reads.clone(),
+            predicted: judged.predicted.clone(),
+            selects: judged.selects.clone(),
+            role: judged.role,
+            given: None,
+        }
+    }
+
+    /// Records the step in one durable append, whatever it came to.
+    pub(super) fn end(
+        &mut self,
+        id: CallId,
+        judged: Judged,
+        (asked, claim): (Option<ApprovalRequest>, Option<Claim>),
+    ) -> Result<Considered, GateError> {
+        let salt = self.inner.clockwork.random();
+        let ticket = self.ticket(&id, &judged, salt);
+        let declared = Execution::declare(id);
+        let mut first = record::transition(&self.inner.clockwork, &declared, &ticket, self.now);
+        first.texts = Some(Texts {
+            salt,
+            input: Some(Value::Object(judged.arguments.clone())),
+            output: None,
+        });
+        first.data = self
+            .call
+            .id
+            .as_ref()
+            .map(|id| serde_json::json!({ "call": id }));
+        self.events.push(first);
+        self.record.count(judged.digest);
+        if !judged.valid {
+            return self.fail(&declared.fail(), &ticket, &judged);
+        }
+        let validated = declared.validate();
+        let event = record::transition(&self.inner.clockwork, &validated, &ticket, self.now);
+        self.events.push(event);
+        match judged.judgement.verdict.clone() {
+            Verdict::Allow(_) => self.allow(validated.authorize(), ticket, (judged, asked, claim)),
+            Verdict::Ask(refusal) => self.ask(&validated.deny(), &ticket, (asked, refusal)),
+            Verdict::Deny(refusal) => {
+                if refusal.code == Code::ApprovalExpired
+                    && let Some(request) = &asked
+                {
+                    self.inner.site.store.drop_approval(&request.digest)?;
+                }
+                self.deny(&validated.deny(), &ticket, &refusal)?;
+                Ok(Considered::Denied {
+                    refusal,
+                    invalid: false,
+                })
+            }
+        }
+    }
+
+    fn fail(
+        &mut self,
+        failed: &Execution<Failed>,
+        ticket: &Ticket,
+        judged: &Judged,
+    ) -> Result<Considered, GateError> {
+        let refusal = match &judged.judgement.verdict {
+            Verdict::Ask(refusal) | Verdict::Deny(refusal) => refusal.clone(),
+            Verdict::Allow(reason) => Box::new(Refusal {
+                code: Code::SchemaInvalid,
+                reason: reason.text.clone(),
+                remedy: "mend the arguments".to_owned(),
+                retryable: true,
+                intent_id: None,
+                paths: Vec::new(),
+                gate: Gate::Schema,
+                rule: reason.rule.clone(),
+            }),
+        };
+        let event = record::transition(&self.inner.clockwork, failed, ticket, self.now);
+        let mut event = record::judged(event, ticket);
+        event.error = Some(details(crate::FailureKind::Validation, &refusal));
+        self.events.push(event);
+        self.append()?;
+        Ok(Considered::Denied {
+            refusal,
+            invalid: true,
+        })
+    }
+
+    pub(super) fn deny(
+        &mut self,
+        denied: &Execution<Denied>,
+        ticket: &Ticket,
+        refusal: &Refusal,
+    ) -> Result<(), GateError> {
+        let event = record::transition(&self.inner.clockwork, denied, ticket, self.now);
+        let mut event = record::judged(event, ticket);
+        event.error = Some(details(crate::FailureKind::Authorization, refusal));
+        self.events.push(event);
+        self.append()?;
+        Ok(())
+    }
+
+    pub(super) fn event(&self, kind: tagout_ledger::Kind, data: Value) -> NewEvent {
+        let session = &self.record.session.id;
+        record::other((&self.inner.clockwork, self.now), kind, Some(session), data)
+    }
+
+    pub(super) fn append(&mut self) -> Result<tagout_ledger::Appended, GateError> {
+        let appended = self.inner.ledger.append(&self.events)?;
+        self.inner
+            .site
+            .store
+            .keep_session(&self.before, &self.record)?;
+        Ok(appended)
+    }
+}
+
+fn details(kind: crate::FailureKind, refusal: &Refusal) -> tagout_ledger::ErrorDetails {
+    tagout_ledger::ErrorDetails {
+        failure: kind.as_str().to_owned(),
+        message: refusal.reason.clone(),
+        context: Some(format!(
+            "{} at {}",
+            refusal.code.as_str(),
+            refusal.gate.as_str()
+        )),
+        backtrace: None,
+    }
+}

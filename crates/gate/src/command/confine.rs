@@ -1,0 +1,274 @@
+//! From a command line to what the sandbox is asked for.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tagout_policy::law;
+use tagout_policy::shell::{self, ShellContext};
+use tagout_sandbox::layer::{self, Private};
+use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Wanted, Weaker};
+use tagout_vocab::Class;
+use tagout_vocab::limits::{
+    COMMAND_TIME_MS_MAX, RUN_DESCRIPTORS_MAX, RUN_OUTPUT_BYTES_MAX, RUN_PROCESSES_MAX,
+    RUN_TOTAL_BYTES_MAX, RUN_WALL_MS_MAX,
+};
+
+use super::Command;
+use super::folders::made;
+use super::run::Room;
+use crate::error::GateError;
+
+/// The shells that can run a line, in the order in which they are looked for. The analysis reads
+/// what the first one would do.
+const SHELLS: [(&str, &[&str]); 4] = [
+    ("/bin/bash", &["--noprofile", "--norc", "-c"]),
+    ("/usr/bin/bash", &["--noprofile", "--norc", "-c"]),
+    ("/usr/local/bin/bash", &["--noprofile", "--norc", "-c"]),
+    ("/bin/sh", &["-c"]),
+];
+
+/// A cache of a tool with its layers.
+#[derive(Debug)]
+pub(crate) struct CacheLayers {
+    /// The real folder.
+    pub(crate) folder: PathBuf,
+    /// What stays with the session.
+    pub(crate) private: Private,
+    /// What this command writes.
+    pub(crate) upper: PathBuf,
+    work: PathBuf,
+}
+
+/// The folders of one run.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// The layers of this execution.
+    pub(crate) own: PathBuf,
+    /// What stays with the session.
+    pub(crate) session: PathBuf,
+    /// The session's private layer over the workspace.
+    pub(crate) private: Private,
+    /// What git is told to leave out.
+    exclude: Option<PathBuf>,
+    /// The file that takes the output.
+    pub(crate) artifact: PathBuf,
+    /// The caches that get layers.
+    pub(crate) caches: Vec<CacheLayers>,
+}
+
+impl Places {
+    /// Makes the folders of one run.
+    pub(crate) fn make(room: &Room<'_>) -> Result<Self, GateError> {
+        let folders = room.folders();
+        let own = made(folders.execution(&room.ticket.execution))?;
+        let session = made(folders.session(&room.ticket.session))?;
+        made(session.join("tmp"))?;
+        made(session.join("net"))?;
+        let artifact = made(folders.artifacts())?.join(room.ticket.execution.as_str());
+        let private = Private::open(&session.join("private"))?;
+        layer::prepare(room.root(), &own.join("upper"), &own.join("work"))?;
+        let mut caches = Vec::new();
+        for (folder, name) in room.caches() {
+            if folder.is_dir() {
+                let private = session.join("caches").join(&name);
+                let upper = own.join(format!("cache-{name}"));
+                let work = own.join(format!("work-{name}"));
+                layer::prepare(&folder, &upper, &work)?;
+                caches.push(CacheLayers {
+                    folder,
+                    private: Private::open(&private)?,
+                    upper,
+                    work,
+                });
+            }
+        }
+        Ok(Self {
+            exclude: room.exclude(&own)?,
+            own,
+            session,
+            private,
+            artifact,
+            caches,
+        })
+    }
+
+    /// The layer that the command writes to.
+    pub(crate) fn upper(&self) -> PathBuf {
+        self.own.join("upper")
+    }
+
+    /// A command that only reads sees the workspace itself, unless the session built something.
+    fn lower(&self, lane: Lane) -> Vec<PathBuf> {
+        let tree = self.private.tree();
+        let is_empty = std::fs::read_dir(tree).is_ok_and(|mut names| names.next().is_none());
+        if lane == Lane::ReadOnly && is_empty {
+            Vec::new()
+        } else {
+            let exclude = self.exclude.iter().cloned();
+            std::iter::once(tree.to_owned()).chain(exclude).collect()
+        }
+    }
+
+    fn layers(&self, lane: Lane) -> Layers {
+        let cache = |cache: &CacheLayers| Cache {
+            path: cache.folder.clone(),
+            upper: cache.upper.clone(),
+            work: cache.work.clone(),
+            lower: vec![cache.private.tree().to_owned()],
+        };
+        Layers {
+            upper: self.upper(),
+            work: self.own.join("work"),
+            lower: self.lower(lane),
+            caches: self.caches.iter().map(cache).collect(),
+            tmp: self.session.join("tmp"),
+        }
+    }
+}
+
+impl Room<'_> {
+    /// The caches of the person's home, as folders and as names of private layers.
+    fn caches(&self) -> Vec<(PathBuf, String)> {
+        let Some(home) = &self.yard.given.home else {
+            return Vec::new();
+        };
+        let known = self.yard.words.caches.iter();
+        known
+            .map(|cache| (home.join(&cache.folder), cache.folder.replace('/', "_")))
+            .filter(|(folder, _)| !self.root().starts_with(folder))
+            .collect()
+    }
+
+    /// Everything that the sandbox is asked for.
+    pub(crate) fn wanted(&self, command: &Command, cwd: PathBuf, places: &Places) -> Wanted {
+        let lane = match self.ticket.class {
+            Class::Destructive if !command.long_running => Lane::Transaction,
+            Class::Safe | Class::Destructive => Lane::ReadOnly,
+        };
+        Wanted {
+            lane,
+            workspace: self.root().to_owned(),
+            cwd,
+            argv: argv(&command.line),
+            env: self.environment(),
+            limits: self.bounds(command),
+            network: self.network(command, places),
+            layers: places.layers(lane),
+            writable: Vec::new(),
+            hidden: self.hidden(),
+            home: self.yard.given.home.clone(),
+            read_only_inside: Vec::new(),
+            accept_degraded: self.accepted(),
+            long_running: command.long_running,
+            input: self.attached.input,
+            output: Output {
+                artifact: places.artifact.clone(),
+                live: self.attached.live.clone(),
+            },
+        }
+    }
+
+    fn hidden(&self) -> Vec<PathBuf> {
+        let mut hidden = self.yard.given.hidden.clone();
+        hidden.push(self.inner.site.state.clone());
+        hidden
+    }
+
+    /// Watchers are accepted always, because they hold and each receipt names them; another lane
+    /// only by the user's own word.
+    fn accepted(&self) -> Vec<Weaker> {
+        let mut accepted = vec![
+            Weaker::MemoryWatched,
+            Weaker::ProcessesWatched,
+            Weaker::TotalSizeWatched,
+        ];
+        match self.inner.shelf.books.law.isolation() {
+            law::Isolation::Full => {}
+            law::Isolation::Process => accepted.push(Weaker::Snapshot),
+            law::Isolation::None => accepted.extend([Weaker::Snapshot, Weaker::NoNamespaces]),
+        }
+        accepted
+    }
+
+    fn bounds(&self, command: &Command) -> Limits {
+        let longest = self.limits.max_execution_time_ms;
+        let longest = longest
+            .unwrap_or(COMMAND_TIME_MS_MAX)
+            .min(COMMAND_TIME_MS_MAX);
+        let wall = command.timeout_ms.unwrap_or(RUN_WALL_MS_MAX);
+        let wall = (!command.long_running).then(|| Duration::from_millis(wall.min(longest)));
+        Limits {
+            wall,
+            cpu: None,
+            memory_bytes: self.limits.max_memory_bytes,
+            processes: Some(RUN_PROCESSES_MAX),
+            file_bytes: self.limits.max_file_size_bytes,
+            total_bytes: Some(RUN_TOTAL_BYTES_MAX),
+            descriptors: Some(RUN_DESCRIPTORS_MAX),
+            output_bytes: Some(RUN_OUTPUT_BYTES_MAX),
+        }
+    }
+
+    /// The network is off unless the law grants it; commands beside a long-running one share its
+    /// own, where nothing but they can be reached.
+    fn network(&self, command: &Command, places: &Places) -> Network {
+        let shared = command.long_running || super::long::goes_on(&places.session);
+        let own = || {
+            if shared {
+                Network::Session(places.session.join("net"))
+            } else {
+                Network::Off
+            }
+        };
+        let books = &self.inner.shelf.books;
+        let granted = books.law.network() == law::Network::Any;
+        if !granted || command.long_running || self.ticket.class == Class::Safe {
+            return own();
+        }
+        let context = ShellContext::bare(&books.knowledge, &self.inner.roots);
+        if shell::analyse(&command.line, &context).stays_on_this_machine() {
+            own()
+        } else {
+            Network::Any
+        }
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let mut variables = self.yard.given.environment.clone();
+        let mut set = |name: &str, value: OsString| {
+            variables.retain(|(known, _)| known != name);
+            variables.push((name.into(), value));
+        };
+        for (name, value) in &self.yard.words.environment {
+            set(name, value.into());
+        }
+        if let Some(home) = &self.yard.given.home {
+            set("HOME", home.into());
+            for cache in &self.yard.words.caches {
+                let there = home.join(&cache.folder).is_dir();
+                let Some(variable) = cache.variable.as_deref().filter(|_| !there) else {
+                    continue;
+                };
+                if !self.names(variable) {
+                    let folder = Path::new("/tmp/.tagout-home").join(&cache.folder);
+                    set(variable, folder.into());
+                }
+            }
+        }
+        variables
+    }
+
+    /// Whether the person's own environment already says where a tool keeps its cache.
+    fn names(&self, variable: &str) -> bool {
+        let given = &self.yard.given.environment;
+        given.iter().any(|(name, _)| name == variable)
+    }
+}
+
+fn argv(line: &str) -> Vec<OsString> {
+    let there = SHELLS.iter().find(|(shell, _)| Path::new(shell).exists());
+    let (shell, options) = there.unwrap_or(&("/bin/sh", &["-c"]));
+    let words = std::iter::once(*shell).chain(options.iter().copied());
+    words.chain([line]).map(OsString::from).collect()
+}

@@ -1,0 +1,77 @@
+//! What this machine was seen to enforce, kept for as long as nothing of it changed.
+
+use std::path::{Path, PathBuf};
+
+use tagout_policy::judge::Isolation;
+use tagout_sandbox::{Host, Line};
+use tagout_vocab::Class;
+use tagout_workspace::files;
+
+use super::Yard;
+use crate::engine::{Engine, Inner};
+use crate::error::GateError;
+use crate::store::Store;
+
+fn file(state: &Path) -> PathBuf {
+    state.join("gate").join("host.json")
+}
+
+/// What was kept, if it still holds.
+fn kept(state: &Path) -> Option<Host> {
+    let host: Host = Store::read(&file(state)).ok().flatten()?;
+    host.fits().then_some(host)
+}
+
+/// Tries everything once, in a folder of the state.
+fn probe(state: &Path) -> Result<Host, GateError> {
+    let scratch = state.join("layers").join("probe");
+    files::ensure_dir_private(&scratch)?;
+    Ok(Host::probe(&scratch))
+}
+
+impl Yard {
+    /// What this machine enforces. It is tried once per boot, kernel and user; what can't be kept
+    /// is tried again by the next process.
+    pub(crate) fn host(&self, state: &Path) -> Result<&Host, GateError> {
+        if let Some(host) = self.host.get() {
+            return Ok(host);
+        }
+        let host = if let Some(host) = kept(state) {
+            host
+        } else {
+            let host = probe(state)?;
+            drop(Store::write(&file(state), &host));
+            host
+        };
+        Ok(self.host.get_or_init(|| host))
+    }
+}
+
+impl Inner {
+    /// S1: what can hold a command of this class here.
+    pub(crate) fn isolation(&self, class: Class) -> Result<Isolation, GateError> {
+        let Some(yard) = &self.commands else {
+            return Ok(Isolation::Unavailable);
+        };
+        let host = yard.host(&self.site.state)?;
+        let held = match class {
+            Class::Safe => host.read_only.works(),
+            Class::Destructive => host.transaction.works(),
+        };
+        Ok(if held {
+            Isolation::Transaction
+        } else {
+            Isolation::Unavailable
+        })
+    }
+}
+
+impl Engine {
+    /// What this machine enforces, line by line, tried anew; what was kept is replaced.
+    pub fn examine(&self) -> Result<Vec<Line>, GateError> {
+        let state = &self.inner.site.state;
+        let host = probe(state)?;
+        Store::write(&file(state), &host)?;
+        Ok(host.lines())
+    }
+}

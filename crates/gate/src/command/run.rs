@@ -1,0 +1,213 @@
+//! Running one command for a tool.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tagout_sandbox::{Ended, Lane, SandboxError};
+use tagout_vocab::{Place, ResourceLimits};
+use tagout_workspace::Mark;
+
+use super::confine::Places;
+use super::folders::Folders;
+use super::parked::ParkedPath;
+use super::{Attached, Command, CommandEnded, Printed, Yard};
+use crate::engine::Inner;
+use crate::error::GateError;
+use crate::permit::Ticket;
+use crate::store::Locked;
+use crate::tool::ToolError;
+
+/// What a call has for running commands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room<'a> {
+    pub(crate) inner: &'a Inner,
+    pub(crate) yard: &'a Yard,
+    pub(crate) ticket: &'a Ticket,
+    pub(crate) attached: &'a Attached,
+    pub(crate) limits: ResourceLimits,
+    pub(crate) cwd: &'a str,
+}
+
+/// What a command wrote, until it is applied, given up or parked.
+#[derive(Clone, Debug)]
+pub(crate) struct Layer {
+    /// The layers of its execution.
+    pub(crate) own: PathBuf,
+    /// What it changed, private paths left out.
+    pub(crate) paths: Vec<ParkedPath>,
+    /// The command line.
+    pub(crate) line: String,
+    /// From when on changes in the workspace are someone else's.
+    pub(crate) mark: Mark,
+}
+
+/// A command that is over, with what it wrote.
+#[derive(Debug)]
+pub(crate) struct Over {
+    pub(crate) ended: CommandEnded,
+    pub(crate) places: Places,
+    /// Whether it ended by itself, so that what it wrote is whole.
+    pub(crate) whole: bool,
+    /// From when on changes in the workspace are someone else's.
+    pub(crate) mark: Mark,
+    /// Held until what it wrote is settled: two commands of a session must not mix their layers.
+    #[expect(dead_code, reason = "held for the lock")]
+    pub(crate) locked: Option<Locked>,
+}
+
+pub(crate) fn confinement(message: impl Into<String>, remedy: impl Into<String>) -> ToolError {
+    ToolError::Confinement {
+        message: message.into(),
+        remedy: remedy.into(),
+    }
+}
+
+/// A failure of the state, as a tool reports it.
+pub(crate) fn of_state(error: &GateError) -> ToolError {
+    ToolError::Resource {
+        message: error.to_string(),
+    }
+}
+
+fn of_sandbox(error: SandboxError) -> ToolError {
+    match error {
+        SandboxError::Refused(refused) => {
+            let message = format!("{} can't be held here: {}", refused.what, refused.why);
+            confinement(message, refused.remedy)
+        }
+        SandboxError::Program { .. }
+        | SandboxError::Setup { .. }
+        | SandboxError::Helper { .. }
+        | SandboxError::Vanished
+        | SandboxError::Output { .. } => ToolError::Failed {
+            message: "the command could not be run".to_owned(),
+            source: Some(Box::new(error)),
+        },
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Room<'_> {
+    pub(crate) fn root(&self) -> &Path {
+        self.inner.workspace.root()
+    }
+
+    pub(crate) fn folders(&self) -> Folders {
+        Folders::of(&self.inner.site.state)
+    }
+
+    /// The folder to start in, which lies in the workspace.
+    fn start_in(&self, named: Option<&str>) -> Result<PathBuf, ToolError> {
+        let raw = named.unwrap_or(".");
+        let outside = || ToolError::Outside {
+            path: raw.to_owned(),
+        };
+        let Place::Inside { path } = self.inner.roots.place(raw, self.cwd) else {
+            return Err(outside());
+        };
+        let found = self
+            .inner
+            .workspace
+            .resolve(&path, tagout_workspace::Follow::Whole)?;
+        let folder = self.root().join(found.path.as_str());
+        if folder.is_dir() {
+            Ok(folder)
+        } else {
+            Err(ToolError::NotFound {
+                path: raw.to_owned(),
+            })
+        }
+    }
+
+    /// Brings the session's private layer in line with the workspace, whose folders may be others
+    /// than when the last command ran.
+    fn refresh(&self, places: &Places) -> Result<(), GateError> {
+        let private = self.private();
+        let is_private = |path: &[u8], folder: bool| self.is_private(&private, path, folder);
+        Ok(places.private.refresh(self.root(), &is_private)?)
+    }
+
+    /// Runs a command to its end, or leaves a long-running one to its session.
+    pub(crate) fn run(&self, command: &Command) -> Result<Over, ToolError> {
+        let cwd = self.start_in(command.cwd.as_deref())?;
+        let state = |error: GateError| of_state(&error);
+        let places = Places::make(self).map_err(state)?;
+        let wanted = self.wanted(command, cwd, &places);
+        let host = self.yard.host(&self.inner.site.state).map_err(state)?;
+        let plan =
+            tagout_sandbox::plan(host, &wanted).map_err(|refused| of_sandbox(refused.into()))?;
+        let locked = (plan.lane() != Lane::ReadOnly && !command.long_running)
+            .then(|| self.inner.site.store.lock(&places.session))
+            .transpose()
+            .map_err(state)?;
+        let (lane, enforcers) = (plan.lane(), plan.enforcers().to_vec());
+        if locked.is_some() {
+            self.refresh(&places).map_err(state)?;
+        }
+        let mark = self.inner.workspace.mark()?;
+        let running = plan.start().map_err(of_sandbox)?;
+        if command.long_running {
+            let detached = running.detach().map_err(of_sandbox)?;
+            let id = super::long::note(&places.session, self.ticket, detached, &command.line);
+            let ended = left_running(lane, enforcers, id.map_err(state)?);
+            return Ok(Over {
+                ended,
+                places,
+                whole: true,
+                mark,
+                locked,
+            });
+        }
+        let stopper = running.stopper();
+        self.attached.stop.attach(move || stopper.stop());
+        let ended = running.wait();
+        self.attached.stop.detach();
+        let ended = ended.map_err(of_sandbox)?;
+        Ok(Over {
+            whole: ended.failed_by.is_none() && !ended.stopped,
+            mark: mark.with_clock_set(ended.clock_was_set),
+            ended: told(ended, self.ticket.execution.as_str()),
+            places,
+            locked,
+        })
+    }
+}
+
+fn left_running(lane: Lane, enforcers: Vec<tagout_sandbox::Enforcer>, id: String) -> CommandEnded {
+    CommandEnded {
+        exit: None,
+        limit_hit: None,
+        stopped: false,
+        printed: Printed::default(),
+        lane,
+        enforcers,
+        wall_ms: 0,
+        cpu_ms: 0,
+        peak_memory_bytes: None,
+        changed: Vec::new(),
+        given_up: false,
+        long_running: Some(id),
+        hint: None,
+    }
+}
+
+fn told(ended: Ended, artifact: &str) -> CommandEnded {
+    CommandEnded {
+        exit: Some(ended.exit),
+        stopped: ended.stopped,
+        printed: Printed::of(&ended.output, Some(artifact.to_owned())),
+        lane: ended.lane,
+        enforcers: ended.enforcers,
+        wall_ms: millis(ended.wall),
+        cpu_ms: millis(ended.cpu),
+        peak_memory_bytes: ended.peak_memory,
+        limit_hit: ended.failed_by,
+        changed: Vec::new(),
+        given_up: false,
+        long_running: None,
+        hint: ended.hint,
+    }
+}

@@ -1,0 +1,299 @@
+//! What becomes of what a command wrote: its private part stays with the session, the rest is
+//! judged and staged.
+
+use serde_json::json;
+use tagout_ledger::{Strength, Usage, redact};
+use tagout_policy::law::OnFailure;
+use tagout_sandbox::Limit;
+use tagout_sandbox::layer::{self, ChangeSet};
+use tagout_vocab::limits::LESSON_BYTES_MAX;
+use tagout_vocab::{Class, Code};
+use tagout_workspace::{Change, Transaction};
+
+use super::parked::ParkedPath;
+use super::private::Private;
+use super::run::{Layer, Over, Room};
+use super::{Command, CommandEnded};
+use crate::changes::git::{self, GitPath};
+use crate::changes::{self, StageError};
+use crate::context::Ran;
+use crate::error::GateError;
+use crate::failure::{Failure, FailureKind};
+use crate::lifecycle::Cause;
+use crate::tool::Lesson;
+
+/// Why what a command wrote must not be applied.
+#[derive(Clone, Debug)]
+pub(crate) struct Refused {
+    kind: FailureKind,
+    cause: Cause,
+    code: Code,
+    message: String,
+    paths: Vec<String>,
+    parked: bool,
+}
+
+impl Refused {
+    /// The command itself failed; what it wrote is given up.
+    fn failed(kind: FailureKind, cause: Cause, code: Code, message: String) -> Self {
+        Self {
+            kind,
+            cause,
+            code,
+            message,
+            paths: Vec::new(),
+            parked: false,
+        }
+    }
+
+    /// What it wrote is kept for a person.
+    fn kept(failure: Failure) -> Self {
+        Self {
+            kind: failure.kind,
+            cause: failure.cause,
+            code: failure.code,
+            message: failure.message,
+            paths: failure.more.paths,
+            parked: true,
+        }
+    }
+
+    /// Whether what the command wrote is kept for a person.
+    pub(crate) const fn is_parked(&self) -> bool {
+        self.parked
+    }
+
+    pub(crate) fn failure(&self) -> Failure {
+        let mut failure = Failure::new(self.kind, self.cause, self.code, self.message.clone());
+        failure.more.paths.clone_from(&self.paths);
+        failure
+    }
+}
+
+/// What settling came to.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub(crate) ended: CommandEnded,
+    pub(crate) ran: Ran,
+    pub(crate) lesson: Option<Lesson>,
+}
+
+impl Layer {
+    /// Removes it. One that can't be removed now is removed by the next cleaning.
+    pub(crate) fn discard(&self) {
+        drop(layer::remove(&self.own));
+    }
+}
+
+/// A set that could not be staged.
+fn of_stage(error: &StageError) -> Failure {
+    if let StageError::Workspace(error) = error {
+        return Failure::of_workspace(error);
+    }
+    let (kind, code) = (FailureKind::Execution, Code::ExecutionFailed);
+    Failure::new(kind, Cause::ExecutionError, code, error.to_string())
+}
+
+/// Git's own files are not owned by intents. For a command they have rules of their own, which the
+/// staging holds; what git runs or obeys is judged all the same.
+pub(crate) fn not_of_git(changes: &[Change], command: bool) -> Vec<Change> {
+    let own = |change: &&Change| match git::what(change.path.as_bytes()) {
+        GitPath::Worktree | GitPath::Authority => true,
+        GitPath::Object | GitPath::Ref | GitPath::Bookkeeping => !command,
+    };
+    changes.iter().filter(own).cloned().collect()
+}
+
+impl Room<'_> {
+    /// Settles what a command left.
+    pub(crate) fn settle(
+        &self,
+        command: &Command,
+        over: &Over,
+        transaction: &mut Transaction<'_>,
+    ) -> Settled {
+        let mut refused = self.ended_badly(over);
+        let mut layer = None;
+        let mut ended = over.ended.clone();
+        if self.ticket.class == Class::Destructive && !command.long_running {
+            let own = Layer {
+                own: over.places.own.clone(),
+                paths: Vec::new(),
+                line: command.line.clone(),
+                mark: over.mark,
+            };
+            layer = Some(own);
+            let kept = self.keep(
+                over,
+                (&mut layer, &mut ended),
+                transaction,
+                refused.is_none(),
+            );
+            if refused.is_none() {
+                refused = kept.err();
+            }
+        } else {
+            drop(layer::remove(&over.places.own));
+        }
+        ended.given_up = refused.as_ref().is_some_and(|refused| !refused.parked);
+        Settled {
+            lesson: self.lesson(command, &ended),
+            ran: Ran {
+                told: told(&ended),
+                usage: Usage {
+                    cpu_ms: ended.cpu_ms,
+                    memory_bytes: ended.peak_memory_bytes.unwrap_or_default(),
+                    ..Usage::default()
+                },
+                layer,
+                refused,
+            },
+            ended,
+        }
+    }
+
+    /// A run that hit a bound or was stopped has failed, whatever its exit says; one that failed by
+    /// itself keeps its changes unless the policy takes them back.
+    fn ended_badly(&self, over: &Over) -> Option<Refused> {
+        let ended = &over.ended;
+        if let Some(hit) = &ended.limit_hit {
+            let message = format!("the command was ended: {} ({})", hit.detail, hit.by);
+            return Some(if hit.limit == Limit::Wall {
+                Refused::failed(
+                    FailureKind::Timeout,
+                    Cause::TimedOut,
+                    Code::Timeout,
+                    message,
+                )
+            } else {
+                let (kind, code) = (FailureKind::Resource, Code::LimitExceeded);
+                Refused::failed(kind, Cause::LimitPassed, code, message)
+            });
+        }
+        let failed = |message: String| {
+            let (kind, code) = (FailureKind::Execution, Code::ExecutionFailed);
+            Some(Refused::failed(kind, Cause::ExecutionError, code, message))
+        };
+        if ended.stopped {
+            return failed("the command was stopped".to_owned());
+        }
+        let code = ended.exit.map_or(0, tagout_sandbox::Exit::shell_code);
+        let law = &self.inner.shelf.books.law;
+        if code != 0 && law.on_command_failure() == OnFailure::RollBack {
+            let message = format!("the command ended with {code}, and the policy takes it back");
+            return failed(message);
+        }
+        None
+    }
+
+    /// Splits the private part off, judges the rest and stages it.
+    fn keep(
+        &self,
+        over: &Over,
+        (layer, ended): (&mut Option<Layer>, &mut CommandEnded),
+        transaction: &mut Transaction<'_>,
+        wanted: bool,
+    ) -> Result<(), Refused> {
+        let state = |error: GateError| {
+            let (kind, code) = (FailureKind::State, Code::ExecutionFailed);
+            Refused::kept(Failure::new(
+                kind,
+                Cause::ExecutionError,
+                code,
+                error.to_string(),
+            ))
+        };
+        if over.whole {
+            self.split(over).map_err(state)?;
+        }
+        let set = self.read(over).map_err(state)?;
+        let (paths, beyond) = self.judged(&set);
+        ended.changed = paths.iter().map(|one| one.path.clone()).collect();
+        if let Some(layer) = layer {
+            layer.paths = paths;
+        }
+        if !wanted {
+            return Ok(());
+        }
+        beyond.map_err(Refused::kept)?;
+        stage(over, &set, transaction).map_err(Refused::kept)
+    }
+
+    /// Moves what is private into the session's layers.
+    fn split(&self, over: &Over) -> Result<(), GateError> {
+        let places = &over.places;
+        let private = self.private();
+        let is_private = |path: &[u8], folder: bool| self.is_private(&private, path, folder);
+        places
+            .private
+            .split(&places.upper(), self.root(), &is_private)?;
+        for cache in &places.caches {
+            cache
+                .private
+                .split(&cache.upper, &cache.folder, &|_, _| true)?;
+        }
+        Ok(())
+    }
+
+    /// What a command changed, private paths left out.
+    fn read(&self, over: &Over) -> Result<ChangeSet, GateError> {
+        let private = self.private();
+        let is_private = |path: &[u8], folder: bool| self.is_private(&private, path, folder);
+        Ok(super::read(self.inner, &over.places.upper(), &is_private)?)
+    }
+
+    pub(crate) fn private(&self) -> Private<'_> {
+        Private::of(self.root(), &self.yard.words)
+    }
+
+    pub(crate) fn is_private(&self, private: &Private<'_>, path: &[u8], folder: bool) -> bool {
+        let intent = self.ticket.intent.as_ref();
+        private.holds(path, folder, || super::owns(self.inner, intent, path))
+    }
+
+    /// Every path of a set with what stands against it.
+    pub(crate) fn judged(&self, set: &ChangeSet) -> (Vec<ParkedPath>, Result<(), Failure>) {
+        super::judged(self.inner, self.ticket.intent.as_ref(), set)
+    }
+
+    /// H14: a verification that failed teaches something. Its exit decides, not its words.
+    fn lesson(&self, command: &Command, ended: &CommandEnded) -> Option<Lesson> {
+        let exit_code = ended.exit.map(tagout_sandbox::Exit::shell_code)?;
+        if exit_code == 0 || !self.yard.words.verifies(&command.line) {
+            return None;
+        }
+        let shown = redact(&ended.printed.shown, Strength::Full);
+        let from = shown.len().saturating_sub(LESSON_BYTES_MAX);
+        let from = (from..=shown.len()).find(|at| shown.is_char_boundary(*at));
+        let output = shown.get(from.unwrap_or_default()..).unwrap_or_default();
+        Some(Lesson {
+            at: self.inner.clockwork.now(),
+            intent: self.ticket.intent.clone(),
+            command: redact(&command.line, Strength::Full),
+            exit_code,
+            output: output.to_owned(),
+        })
+    }
+}
+
+fn stage(over: &Over, set: &ChangeSet, transaction: &mut Transaction<'_>) -> Result<(), Failure> {
+    let staged = changes::stage(set, &over.places.upper(), transaction, &over.mark);
+    staged.map_err(|error| of_stage(&error))
+}
+
+/// What the closing event says about a command.
+fn told(ended: &CommandEnded) -> serde_json::Value {
+    let held: Vec<serde_json::Value> = ended
+        .enforcers
+        .iter()
+        .map(|one| json!({ "what": one.what, "by": one.by, "weaker": one.weaker }))
+        .collect();
+    json!({
+        "lane": ended.lane.as_str(),
+        "exit": ended.exit.map(tagout_sandbox::Exit::shell_code),
+        "limit": ended.limit_hit.as_ref().map(|hit| hit.detail.clone()),
+        "longRunning": ended.long_running,
+        "enforcers": held,
+        "outputBytes": ended.printed.bytes,
+    })
+}
