@@ -3,6 +3,7 @@
 //! Wall times on a shared machine say more about its other load than about the product, so every
 //! contender of a benchmark runs once a round, in turns, and the medians are compared.
 
+mod exec;
 mod judge;
 mod rounds;
 mod spawn;
@@ -35,6 +36,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "judge",
         about: "decision, load of the compiled books, scope matching against globset",
         run: judge::run,
+    },
+    Benchmark {
+        name: "exec",
+        about: "confined commands against a plain spawn, bubblewrap and sandbox-runtime",
+        run: exec::run,
     },
 ];
 
