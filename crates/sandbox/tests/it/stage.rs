@@ -401,7 +401,7 @@ fn listen(socket: &Path, abstract_name: &str) -> u16 {
             for mut stream in listener.incoming().flatten() {
                 stream.write_all(b"hello").ok();
                 let mut rest = [0; 1];
-                stream.read(&mut rest).ok();
+                stream.read_exact(&mut rest).ok();
             }
         });
     }
