@@ -139,7 +139,7 @@ mod without {
     type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
     /// Installs what makes the host look as if it did not have this.
-    pub fn take(what: &str) -> io::Result<()> {
+    pub(crate) fn take(what: &str) -> io::Result<()> {
         match what {
             "user-namespaces" => {
                 install(all(&[libc::SYS_clone3]), libc::ENOSYS)?;

@@ -167,3 +167,6 @@ fn weaker(host: &Host, wanted: &Wanted, (why, remedy): (String, String)) -> Resu
     }
     Err(Refused::new(what, why, remedy))
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

@@ -4,6 +4,7 @@
 //! contender of a benchmark runs once a round, in turns, and the medians are compared.
 
 mod example;
+mod exec;
 mod judge;
 mod ledger;
 mod rounds;
@@ -48,6 +49,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "workspace",
         about: "transactions of one and twenty files against a bare write and sync",
         run: workspace::run,
+    },
+    Benchmark {
+        name: "exec",
+        about: "confined commands against a plain spawn, bubblewrap and sandbox-runtime",
+        run: exec::run,
     },
 ];
 

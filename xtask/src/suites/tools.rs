@@ -117,6 +117,27 @@ const TOOLS: &[Tool] = &[
         from: Depth::Default,
     },
     Tool {
+        name: "bubblewrap",
+        source: Source::Debian,
+        probe: &["bwrap", "--version"],
+        needed_by: "bench",
+        from: Depth::Default,
+    },
+    Tool {
+        name: "socat",
+        source: Source::Debian,
+        probe: &["socat", "-V"],
+        needed_by: "bench (a peer needs it)",
+        from: Depth::Default,
+    },
+    Tool {
+        name: "ripgrep",
+        source: Source::Debian,
+        probe: &["rg", "--version"],
+        needed_by: "bench (a peer needs it)",
+        from: Depth::Default,
+    },
+    Tool {
         name: "gcc",
         source: Source::Debian,
         probe: &["cc", "--version"],

@@ -48,7 +48,7 @@ const CALLS: &[(May, &[&str], &str)] = &[
             "OpenOptions::new",
             "File::options",
         ],
-        "only `workspace` and `ledger` write files",
+        "only `workspace` and `ledger` write files, and `sandbox` its layers",
     ),
     (
         May::Environment,
@@ -61,10 +61,13 @@ const CALLS: &[(May, &[&str], &str)] = &[
             "env::current_exe",
             "env::home_dir",
             "env::temp_dir",
-            "env::args",
-            "env::args_os",
         ],
         "only `cli` reads the environment; take the value as an argument",
+    ),
+    (
+        May::Arguments,
+        &["env::args", "env::args_os"],
+        "only `cli` reads the arguments, and the helper of `sandbox` its own name",
     ),
     (
         May::Clock,

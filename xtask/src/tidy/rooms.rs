@@ -9,6 +9,8 @@ pub(crate) enum May {
     Write,
     /// Read the environment.
     Environment,
+    /// Read the arguments that the program was started with.
+    Arguments,
     /// Read the wall clock.
     Clock,
     /// Run on tokio.
@@ -36,7 +38,11 @@ pub(crate) const ROOMS: &[Room] = &[
     room("agents", &[], &[]),
     room("ledger", &[], &[May::Io, May::Write]),
     room("workspace", &[], &[May::Io, May::Write]),
-    room("sandbox", &[], &[May::Io, May::Spawn, May::Write]),
+    room(
+        "sandbox",
+        &[],
+        &[May::Io, May::Spawn, May::Write, May::Arguments],
+    ),
     room("trace", &[], &[May::Io]),
     room(
         "gate",
@@ -60,7 +66,13 @@ pub(crate) const ROOMS: &[Room] = &[
             "mcp",
             "dashboard",
         ],
-        &[May::Io, May::Environment, May::Clock, May::Async],
+        &[
+            May::Io,
+            May::Environment,
+            May::Arguments,
+            May::Clock,
+            May::Async,
+        ],
     ),
 ];
 

@@ -4,7 +4,7 @@ use crate::outcome::{Attempt, Outcome};
 use crate::setting::Setting;
 use crate::sys::{address, call};
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("bpf", |_| reached(libc::SYS_bpf, &[0, 0, 0], libc::EINVAL)),
     ("perf-event", perf_event),
     ("userfaultfd", |_| reached(libc::SYS_userfaultfd, &[1], 0)),
@@ -158,35 +158,35 @@ fn setdomainname(_: &Setting) -> Outcome {
 mod of_this_machine {
     use super::{Outcome, Setting, reached};
 
-    pub fn lookup_dcookie(_: &Setting) -> Outcome {
+    pub(crate) fn lookup_dcookie(_: &Setting) -> Outcome {
         reached(libc::SYS_lookup_dcookie, &[0, 0, 0], libc::EINVAL)
     }
 
-    pub fn nfsservctl(_: &Setting) -> Outcome {
+    pub(crate) fn nfsservctl(_: &Setting) -> Outcome {
         reached(180, &[0, 0, 0], libc::EINVAL)
     }
 
-    pub fn iopl(_: &Setting) -> Outcome {
+    pub(crate) fn iopl(_: &Setting) -> Outcome {
         reached(libc::SYS_iopl, &[3], 0)
     }
 
-    pub fn ioperm(_: &Setting) -> Outcome {
+    pub(crate) fn ioperm(_: &Setting) -> Outcome {
         reached(libc::SYS_ioperm, &[0x80, 1, 1], 0)
     }
 
-    pub fn modify_ldt(_: &Setting) -> Outcome {
+    pub(crate) fn modify_ldt(_: &Setting) -> Outcome {
         reached(libc::SYS_modify_ldt, &[0, 0, 0], 0)
     }
 
-    pub fn uselib(_: &Setting) -> Outcome {
+    pub(crate) fn uselib(_: &Setting) -> Outcome {
         reached(libc::SYS_uselib, &[0], libc::EFAULT)
     }
 
-    pub fn ustat(_: &Setting) -> Outcome {
+    pub(crate) fn ustat(_: &Setting) -> Outcome {
         reached(libc::SYS_ustat, &[0, 0], libc::EINVAL)
     }
 
-    pub fn sysfs_call(_: &Setting) -> Outcome {
+    pub(crate) fn sysfs_call(_: &Setting) -> Outcome {
         reached(libc::SYS_sysfs, &[3, 0, 0], 0)
     }
 }
@@ -198,7 +198,7 @@ mod of_this_machine {
 
     macro_rules! absent {
         ($($name:ident)*) => {$(
-            pub fn $name(_: &Setting) -> Outcome {
+            pub(crate) fn $name(_: &Setting) -> Outcome {
                 Err(stop("no such call"))
             }
         )*};

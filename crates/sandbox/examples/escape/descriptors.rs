@@ -9,7 +9,7 @@ use crate::outcome::{Attempt, Outcome, at, only_if};
 use crate::setting::Setting;
 use crate::sys::{self, address, call, path};
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("inherited-file", inherited_file),
     ("inherited-folder", inherited_folder),
     ("inherited-folder-chdir", inherited_folder_chdir),

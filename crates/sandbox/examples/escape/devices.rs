@@ -7,7 +7,7 @@ use crate::outcome::{Attempt, Outcome, any, at, only_if};
 use crate::setting::Setting;
 use crate::sys;
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("device-disk-read", |_| disks(libc::O_RDONLY)),
     ("device-disk-write", |_| disks(libc::O_WRONLY)),
     ("device-mem", |_| device("/dev/mem", libc::O_RDWR)),

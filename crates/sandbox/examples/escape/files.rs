@@ -11,7 +11,7 @@ use crate::outcome::{Attempt, Outcome, at, last, only_if, stop};
 use crate::setting::Setting;
 use crate::sys::{self, address, call, path};
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("write-outside", write_outside),
     ("append-outside", append_outside),
     ("truncate-outside", truncate_outside),

@@ -9,6 +9,10 @@
     unsafe_code,
     clippy::print_stdout,
     clippy::disallowed_methods,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::indexing_slicing,
+    clippy::exit,
     reason = "attacks are made of raw system calls, and this program is never shipped"
 )]
 

@@ -7,7 +7,7 @@ use crate::outcome::{Attempt, Outcome, at, only_if};
 use crate::setting::Setting;
 use crate::sys::{self, address, call, path};
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("remount-root", remount_root),
     ("remount-outside", remount_outside),
     ("mount-setattr", mount_setattr),

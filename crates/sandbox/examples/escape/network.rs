@@ -11,7 +11,7 @@ use crate::outcome::{Attempt, Outcome, any, at, only_if, stop};
 use crate::setting::Setting;
 use crate::sys::{self, address, call};
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("tcp", |setting| {
         tcp(IpAddr::V4(Ipv4Addr::LOCALHOST), setting)
     }),
@@ -115,7 +115,7 @@ fn tcp_own_addresses(setting: &Setting) -> Outcome {
 
 fn address_of(port: u16) -> libc::sockaddr_in {
     libc::sockaddr_in {
-        sin_family: libc::AF_INET as u16,
+        sin_family: 2,
         sin_port: port.to_be(),
         sin_addr: libc::in_addr {
             s_addr: u32::from_ne_bytes([127, 0, 0, 1]),

@@ -6,14 +6,14 @@ use std::io;
 use crate::setting::Setting;
 
 /// Nothing stopped it, or something did.
-pub type Outcome = Result<(), Stop>;
+pub(crate) type Outcome = Result<(), Stop>;
 
 /// A name and what it does.
-pub type Attempt = (&'static str, fn(&Setting) -> Outcome);
+pub(crate) type Attempt = (&'static str, fn(&Setting) -> Outcome);
 
 /// What stopped an attempt: the step, and the system's word for why.
 #[derive(Debug)]
-pub struct Stop(String);
+pub(crate) struct Stop(String);
 
 impl fmt::Display for Stop {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,27 +28,27 @@ impl From<io::Error> for Stop {
 }
 
 /// Stopped by this.
-pub fn stop(by: &str) -> Stop {
+pub(crate) fn stop(by: &str) -> Stop {
     Stop(by.to_owned())
 }
 
 /// Stopped by the last error of the system.
-pub fn last(step: &str) -> Stop {
+pub(crate) fn last(step: &str) -> Stop {
     at(step)(io::Error::last_os_error())
 }
 
 /// Names the step that failed.
-pub fn at(step: &str) -> impl Fn(io::Error) -> Stop + '_ {
+pub(crate) fn at(step: &str) -> impl Fn(io::Error) -> Stop + '_ {
     move |error| Stop(format!("{step}: {}", word(&error)))
 }
 
 /// The attempt is open only if this holds.
-pub fn only_if(seen: bool, otherwise: &str) -> Outcome {
+pub(crate) fn only_if(seen: bool, otherwise: &str) -> Outcome {
     if seen { Ok(()) } else { Err(stop(otherwise)) }
 }
 
 /// Open if one of them is; else what stopped the first.
-pub fn any(outcomes: Vec<Outcome>) -> Outcome {
+pub(crate) fn any(outcomes: Vec<Outcome>) -> Outcome {
     if outcomes.iter().any(Result::is_ok) {
         return Ok(());
     }

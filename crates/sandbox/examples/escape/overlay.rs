@@ -7,7 +7,7 @@ use crate::outcome::{Attempt, Outcome, at, only_if};
 use crate::setting::Setting;
 use crate::sys::{self, path};
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("fake-whiteout", fake_whiteout),
     ("fake-opaque", fake_opaque),
     ("fake-opaque-trusted", fake_opaque_trusted),

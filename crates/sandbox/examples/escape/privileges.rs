@@ -7,7 +7,7 @@ use crate::outcome::{Attempt, Outcome, at, last, only_if};
 use crate::setting::Setting;
 use crate::sys::{self, address, call};
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("user-namespace", user_namespace),
     ("user-namespace-clone", user_namespace_clone),
     ("user-namespace-clone3", user_namespace_clone3),

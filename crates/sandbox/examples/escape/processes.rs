@@ -9,7 +9,7 @@ use crate::outcome::{Attempt, Outcome, any, at, last, only_if, stop};
 use crate::setting::Setting;
 use crate::sys::{self, address, call};
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("victim-signal", victim_signal),
     ("victim-thread-signal", victim_thread_signal),
     ("victim-queued-signal", victim_queued_signal),

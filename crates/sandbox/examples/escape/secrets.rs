@@ -5,7 +5,7 @@ use std::fs;
 use crate::outcome::{Attempt, Outcome, any, only_if};
 use crate::setting::Setting;
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("secret-ssh", |setting| {
         credential(setting, ".ssh/id_ed25519")
     }),

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Any system call with plain arguments.
-pub fn call(number: libc::c_long, arguments: &[i64]) -> io::Result<i64> {
+pub(crate) fn call(number: libc::c_long, arguments: &[i64]) -> io::Result<i64> {
     let argument = |at: usize| arguments.get(at).copied().unwrap_or(0);
     // SAFETY: callers hand in numbers, or addresses of values that live until this returns.
     let answer = unsafe {
@@ -30,17 +30,17 @@ pub fn call(number: libc::c_long, arguments: &[i64]) -> io::Result<i64> {
 }
 
 /// The address of a value, for [`call`].
-pub fn address<T: ?Sized>(value: &T) -> i64 {
+pub(crate) fn address<T: ?Sized>(value: &T) -> i64 {
     (&raw const *value).cast::<u8>() as i64
 }
 
 /// A path for the kernel.
-pub fn path(path: impl AsRef<Path>) -> CString {
+pub(crate) fn path(path: impl AsRef<Path>) -> CString {
     CString::new(path.as_ref().as_os_str().as_bytes()).unwrap_or_default()
 }
 
 /// Turns `-1` into the error.
-pub fn checked(answer: i32) -> io::Result<i32> {
+pub(crate) fn checked(answer: i32) -> io::Result<i32> {
     if answer == -1 {
         return Err(io::Error::last_os_error());
     }
@@ -48,14 +48,14 @@ pub fn checked(answer: i32) -> io::Result<i32> {
 }
 
 /// A descriptor that the kernel just made.
-pub fn owned(fd: i64) -> io::Result<OwnedFd> {
+pub(crate) fn owned(fd: i64) -> io::Result<OwnedFd> {
     let fd = i32::try_from(fd).map_err(|_| io::ErrorKind::InvalidData)?;
     // SAFETY: callers hand in what a call just returned as a new descriptor.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Opens a path.
-pub fn open(at: impl AsRef<Path>, flags: i32) -> io::Result<OwnedFd> {
+pub(crate) fn open(at: impl AsRef<Path>, flags: i32) -> io::Result<OwnedFd> {
     let name = path(at);
     // SAFETY: the name lives until the call returns.
     let fd = checked(unsafe { libc::open(name.as_ptr(), flags | libc::O_CLOEXEC, 0o666) })?;
@@ -63,7 +63,7 @@ pub fn open(at: impl AsRef<Path>, flags: i32) -> io::Result<OwnedFd> {
 }
 
 /// A pipe.
-pub fn pipe() -> io::Result<(File, File)> {
+pub(crate) fn pipe() -> io::Result<(File, File)> {
     let mut ends = [0; 2];
     // SAFETY: the pointer is to two live, writable numbers.
     checked(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
@@ -72,7 +72,7 @@ pub fn pipe() -> io::Result<(File, File)> {
 }
 
 /// Waits until something can be read, or for this long.
-pub fn wait_readable(fd: &OwnedFd, most: Duration) -> bool {
+pub(crate) fn wait_readable(fd: &OwnedFd, most: Duration) -> bool {
     let mut asked = libc::pollfd {
         fd: fd.as_raw_fd(),
         events: libc::POLLIN,
@@ -84,12 +84,12 @@ pub fn wait_readable(fd: &OwnedFd, most: Duration) -> bool {
 }
 
 /// Whether something can be read now.
-pub fn readable(fd: &OwnedFd) -> bool {
+pub(crate) fn readable(fd: &OwnedFd) -> bool {
     wait_readable(fd, Duration::ZERO)
 }
 
 /// Runs something in a child and answers its exit code.
-pub fn in_child(act: impl FnOnce() -> i32) -> io::Result<i32> {
+pub(crate) fn in_child(act: impl FnOnce() -> i32) -> io::Result<i32> {
     // SAFETY: this program has one thread wherever this is called.
     let child = checked(unsafe { libc::fork() })?;
     if child == 0 {

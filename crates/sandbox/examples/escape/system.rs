@@ -6,7 +6,7 @@ use std::io::Read as _;
 use crate::outcome::{Attempt, Outcome, any, at, only_if};
 use crate::setting::Setting;
 
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("core-pattern", |_| {
         writable("/proc/sys/kernel/core_pattern")
     }),

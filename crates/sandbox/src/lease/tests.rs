@@ -1,5 +1,7 @@
 //! Tests of the lease probe.
 
+#![allow(clippy::disallowed_methods, reason = "tests write their own files")]
+
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd as _;
 

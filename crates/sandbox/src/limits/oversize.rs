@@ -5,6 +5,11 @@
 //! so the others cost nothing.
 
 #![allow(unsafe_code, reason = "the kernel's reports have no safe interface")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the program's parts are small constants, and halves of a number fit by their making"
+)]
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};

@@ -1,5 +1,7 @@
 //! Tests of keeping output.
 
+#![allow(clippy::disallowed_methods, reason = "tests write their own files")]
+
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -114,7 +116,7 @@ proptest! {
             .into_iter()
             .map(|(out, size, byte)| {
                 let stream = if out { Stream::Out } else { Stream::Err };
-                (stream, (0..size).map(|at| (at % 251) as u8 ^ byte).collect())
+                (stream, (0..size).map(|at| u8::try_from(at % 251).unwrap() ^ byte).collect())
             })
             .collect();
         let of = |wanted: Stream| -> Vec<u8> {

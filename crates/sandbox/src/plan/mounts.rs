@@ -21,16 +21,9 @@ fn unescape(field: &[u8]) -> Vec<u8> {
     let mut rest = field;
     while let Some((&first, after)) = rest.split_first() {
         let code = after.get(..3).filter(|_| first == b'\\').and_then(octal);
-        match code {
-            Some(byte) => {
-                plain.push(byte);
-                rest = after.get(3..).unwrap_or_default();
-            }
-            None => {
-                plain.push(first);
-                rest = after;
-            }
-        }
+        plain.push(code.unwrap_or(first));
+        let skipped = if code.is_some() { 3 } else { 0 };
+        rest = after.get(skipped..).unwrap_or_default();
     }
     plain
 }

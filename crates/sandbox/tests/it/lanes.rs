@@ -133,7 +133,7 @@ fn private_layers_lie_above_the_workspace() {
             let printed = stage.printed();
             assert!(printed.starts_with("newestbuilt\none\ntwo\n"), "{printed}");
             assert_eq!(names(&stage, "scratch/one/target"), ["built", "one"]);
-            assert_eq!(stage.path("workspace/target").exists(), false);
+            assert!(!stage.path("workspace/target").exists());
             let wrote = stage.path("scratch/upper/target/three").exists();
             assert_eq!(wrote, lane == "transaction");
         }

@@ -4,15 +4,20 @@
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start programs and look at the machine"
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests start programs, look at the machine, and fail by panicking in their helpers too"
 )]
 
 mod degrade;
 mod escape;
 mod lanes;
 mod limits;
-mod planted;
 mod places;
+mod planted;
 mod sessions;
 mod stage;
 mod together;

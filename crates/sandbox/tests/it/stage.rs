@@ -141,20 +141,20 @@ impl Stage {
         }
     }
 
-    /// Makes a folder that belongs to the attacker.
-    pub(crate) fn make(&self, path: &Path) {
-        fs::create_dir_all(path).unwrap();
-        if self.changes_user() {
-            chown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
-        }
-    }
-
     /// Gives a folder that a test made to the attacker.
     pub(crate) fn give(&self, folder: &Path) {
         if self.changes_user() {
             each(folder, &mut |path| {
                 lchown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
             });
+        }
+    }
+
+    /// Makes a folder that belongs to the attacker.
+    pub(crate) fn make(&self, path: &Path) {
+        fs::create_dir_all(path).unwrap();
+        if self.changes_user() {
+            chown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
         }
     }
 
@@ -401,7 +401,7 @@ fn listen(socket: &Path, abstract_name: &str) -> u16 {
             for mut stream in listener.incoming().flatten() {
                 stream.write_all(b"hello").ok();
                 let mut rest = [0; 1];
-                stream.read(&mut rest).ok();
+                stream.read_exact(&mut rest).ok();
             }
         });
     }

@@ -72,7 +72,7 @@ fn go(
     filters: &Filters,
 ) -> Result<Report, Failed> {
     set_parent_process_death_signal(Some(Signal::KILL)).at("ending with the helper")?;
-    sys::reset_signals();
+    sys::remember_children();
     let children = sys::child_events().at("notices of ended processes")?;
     wait_for_release(released)?;
     for group in &spec.groups {

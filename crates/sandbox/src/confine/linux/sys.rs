@@ -142,6 +142,14 @@ pub(super) fn forget_children() {
     }
 }
 
+/// Children are waited for.
+pub(super) fn remember_children() {
+    // SAFETY: SIG_DFL is a valid disposition for this signal and no handler code is involved.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+    }
+}
+
 /// A descriptor that becomes readable when a child ends; the signal itself is held back.
 pub(super) fn child_events() -> io::Result<OwnedFd> {
     // SAFETY: the set is initialised by `sigemptyset` before it is used, and a descriptor that the
