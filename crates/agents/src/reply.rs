@@ -133,7 +133,7 @@ pub fn strongest_denial(client: Client, event: &str, reason: &str) -> Reply {
     }
 }
 
-/// The answer to a client that nobody knows: code 2 with a reason, which is what most take for «no».
+/// The answer to a client that nobody knows: code 2 with a reason, which most take for «no».
 pub fn unknown_client_denial(reason: &str) -> Reply {
     Reply {
         stderr: message(reason, ""),
