@@ -133,6 +133,15 @@ pub fn strongest_denial(client: Client, event: &str, reason: &str) -> Reply {
     }
 }
 
+/// The answer to a client that nobody knows: code 2 with a reason, which most take for «no».
+pub fn unknown_client_denial(reason: &str) -> Reply {
+    Reply {
+        stderr: message(reason, ""),
+        exit_code: Reply::EXIT_IF_UNWRITTEN,
+        ..Reply::NOTHING
+    }
+}
+
 fn said(value: Option<Value>) -> Reply {
     Reply {
         stdout: value.map(line),

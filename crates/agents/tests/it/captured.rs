@@ -163,3 +163,149 @@ fn unknown_fields_are_kept() {
     assert_eq!(pre.call.tool, "ToolOfTomorrow");
     assert_eq!(pre.call.arguments.len(), 2);
 }
+
+/// Payloads of clients that were never run, as their documentation writes them.
+const DOCUMENTED: &[(Client, &str, &str)] = &[
+    (
+        Client::Cursor,
+        "preToolUse",
+        r#"{"tool_name":"Shell","tool_input":{"command":"ls","cwd":"/p"},"tool_use_id":"t1","cwd":"/p"}"#,
+    ),
+    (
+        Client::Cursor,
+        "postToolUse",
+        r#"{"tool_name":"Shell","tool_input":{"command":"ls"},"tool_use_id":"t1","tool_output":"a","duration":3}"#,
+    ),
+    (
+        Client::Cursor,
+        "postToolUseFailure",
+        r#"{"tool_name":"Write","tool_input":{"file_path":"a"},"tool_use_id":"t2","error_message":"no","failure_type":"error"}"#,
+    ),
+    (
+        Client::Cursor,
+        "beforeShellExecution",
+        r#"{"command":"rm x","cwd":"/p","sandbox":false}"#,
+    ),
+    (
+        Client::Cursor,
+        "beforeMCPExecution",
+        r#"{"tool_name":"echo","tool_input":"{\"text\":\"x\"}","mcp_server_name":"demo","command":"srv"}"#,
+    ),
+    (
+        Client::Cursor,
+        "beforeReadFile",
+        r#"{"file_path":"/p/.env","content":"S","attachments":[]}"#,
+    ),
+    (
+        Client::Cursor,
+        "beforeSubmitPrompt",
+        r#"{"prompt":"do it"}"#,
+    ),
+    (
+        Client::Cursor,
+        "subagentStart",
+        r#"{"subagent_id":"sub1","subagent_type":"x","task":"t","parent_conversation_id":"c1"}"#,
+    ),
+    (
+        Client::Cursor,
+        "stop",
+        r#"{"status":"completed","loop_count":0}"#,
+    ),
+    (
+        Client::Vscode,
+        "PreToolUse",
+        r#"{"tool_name":"create_file","tool_input":{"filePath":"/p/a","content":"x"},"tool_use_id":"t1"}"#,
+    ),
+    (
+        Client::Vscode,
+        "PostToolUse",
+        r#"{"tool_name":"create_file","tool_input":{"filePath":"/p/a"},"tool_use_id":"t1","tool_response":"ok"}"#,
+    ),
+    (Client::Vscode, "UserPromptSubmit", r#"{"prompt":"do it"}"#),
+    (
+        Client::Vscode,
+        "SubagentStart",
+        r#"{"agent_id":"a1","agent_type":"Plan"}"#,
+    ),
+    (
+        Client::Windsurf,
+        "pre_read_code",
+        r#"{"tool_info":{"file_path":"/p/a"}}"#,
+    ),
+    (
+        Client::Windsurf,
+        "pre_write_code",
+        r#"{"tool_info":{"file_path":"/p/a","edits":[{"old_string":"a","new_string":"b"}]}}"#,
+    ),
+    (
+        Client::Windsurf,
+        "pre_run_command",
+        r#"{"tool_info":{"command_line":"make","cwd":"/p"}}"#,
+    ),
+    (
+        Client::Windsurf,
+        "post_run_command",
+        r#"{"tool_info":{"command_line":"make","cwd":"/p"}}"#,
+    ),
+    (
+        Client::Windsurf,
+        "pre_mcp_tool_use",
+        r#"{"tool_info":{"mcp_server_name":"s","mcp_tool_name":"t","mcp_tool_arguments":{"a":1}}}"#,
+    ),
+    (
+        Client::Windsurf,
+        "pre_user_prompt",
+        r#"{"tool_info":{"user_prompt":"do it"}}"#,
+    ),
+    (
+        Client::Kiro,
+        "PreToolUse",
+        r#"{"tool_name":"execute_bash","tool_input":{"command":"make"}}"#,
+    ),
+    (
+        Client::Kiro,
+        "preToolUse",
+        r#"{"tool_name":"fs_write","tool_input":{"command":"create","path":"/p/a","file_text":"x"}}"#,
+    ),
+    (
+        Client::Kiro,
+        "PostToolUse",
+        r#"{"tool_name":"execute_bash","tool_input":{"command":"make"},"tool_response":{"success":true}}"#,
+    ),
+    (Client::Kiro, "UserPromptSubmit", r#"{"prompt":"do it"}"#),
+];
+
+fn envelope(client: Client, event: &str) -> &'static str {
+    match (client, event) {
+        (Client::Cursor, _) => {
+            r#"{"conversation_id":"c1","generation_id":"g","model":"m","hook_event_name":"EVENT","cursor_version":"1.0","workspace_roots":["/p"],"transcript_path":null}"#
+        }
+        (Client::Vscode, _) => {
+            r#"{"timestamp":"t","cwd":"/p","sessionId":"s1","hookEventName":"EVENT","transcript_path":"/t"}"#
+        }
+        (Client::Windsurf, _) => {
+            r#"{"agent_action_name":"EVENT","trajectory_id":"t1","execution_id":"e1","timestamp":"t","model_name":"m"}"#
+        }
+        _ => r#"{"hook_event_name":"EVENT","cwd":"/p","session_id":"k1"}"#,
+    }
+}
+
+#[test]
+fn documented_payloads_are_understood() {
+    let lines: Vec<String> = DOCUMENTED
+        .iter()
+        .map(|(client, event, fields)| {
+            let whole = envelope(*client, event).replace("EVENT", event);
+            let mut payload: Value = serde_json::from_str(&whole).unwrap();
+            let fields: Value = serde_json::from_str(fields).unwrap();
+            payload
+                .as_object_mut()
+                .unwrap()
+                .extend(fields.as_object().unwrap().clone());
+            let incoming = parse(*client, event, payload.to_string().as_bytes())
+                .unwrap_or_else(|error| panic!("{client} {event}: {error}"));
+            format!("{event}\n    {}", shown(&incoming))
+        })
+        .collect();
+    insta::assert_snapshot!("documented", lines.join("\n"));
+}

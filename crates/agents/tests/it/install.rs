@@ -365,6 +365,13 @@ fn instructions_go_in_and_out() {
             );
         }
     }
+    let open = "<!-- tagout:begin -->\nnever ended\n";
+    let there = put_instructions(Client::Codex, Some(open));
+    assert_eq!(
+        take_instructions(&there).as_deref(),
+        Some(open),
+        "what never ended is not ours"
+    );
     assert_eq!(
         take_instructions("nothing of ours").as_deref(),
         Some("nothing of ours")

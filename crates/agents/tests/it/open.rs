@@ -47,6 +47,10 @@ fn what_is_there_and_what_is_not() {
             assert!(!whole.contains(&FindingKind::Missing), "{client} {whole:?}");
             assert!(!whole.contains(&FindingKind::Foreign), "{client} {whole:?}");
             assert!(files.iter().all(|file| places(*client).contains(file)));
+            let mut less = there.clone();
+            less.remove(&files[0]);
+            let less = kinds(*client, scope, &less);
+            assert!(less.contains(&FindingKind::Missing), "{client} {less:?}");
         }
     }
 }
