@@ -11,6 +11,7 @@ use super::scheme::{self, Scheme};
 use super::surface::{self, Names};
 use super::{Reason, Sides};
 use crate::nodes::Definitions;
+use crate::ranges;
 use crate::shape::Shape;
 use crate::syntax::{NoSyntax, Syntax};
 
@@ -166,21 +167,16 @@ fn changed(old: &Syntax<'_>, new: &Syntax<'_>) -> Reason {
     if !added.is_empty() || !removed.is_empty() {
         return Reason::Surface { added, removed };
     }
-    let hashes: HashSet<(String, String)> = hashed(&before);
-    let other = hashed(&after).into_iter();
-    let touched = other
-        .filter(|one| !hashes.contains(one))
-        .map(|(symbol, _)| symbol);
+    let hunks = ranges::diff(old.text(), new.text());
+    let touched = hunks.iter().flat_map(|hunk| after.touched(&hunk.after));
+    // A touched definition may only look different.
+    let symbols = touched
+        .filter(|node| before.hash(&node.symbol) != Some(node.node_hash))
+        .map(|node| node.symbol)
+        .take(REASON_NAMES_MAX * REASON_NAMES_MAX);
     Reason::Behaviour {
-        symbols: listed(touched.collect()),
+        symbols: listed(symbols.collect()),
     }
-}
-
-fn hashed(all: &Definitions<'_, '_>) -> HashSet<(String, String)> {
-    all.nodes()
-        .into_iter()
-        .map(|node| (node.symbol, node.node_hash.hex()))
-        .collect()
 }
 
 /// Why a change of several files has its class.
