@@ -258,6 +258,12 @@ impl<'s, 't> Definitions<'s, 't> {
             .is_some_and(|kinds| kinds.contains(&kind))
     }
 
+    /// The hash of the first definition of this path.
+    pub fn hash(&self, symbol: &str) -> Option<Digest> {
+        let found = self.all.iter().find(|one| one.definition.symbol == symbol);
+        found.map(|entry| self.node(entry).node_hash)
+    }
+
     /// Every definition with its hash.
     pub fn nodes(&self) -> Vec<AstNode> {
         self.all.iter().map(|entry| self.node(entry)).collect()

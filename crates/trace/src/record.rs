@@ -241,7 +241,8 @@ impl Record {
 
     /// Whether the agent said something else than the trees.
     pub fn is_contradicted(&self) -> bool {
-        matches!((self.declared_class, self.computed_class), (Some(said), Some(seen)) if said != seen)
+        let both = self.declared_class.zip(self.computed_class);
+        both.is_some_and(|(said, seen)| said != seen)
     }
 
     /// The files that it names, each once, in order.

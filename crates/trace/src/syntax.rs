@@ -60,6 +60,11 @@ impl<'t> Syntax<'t> {
         })
     }
 
+    /// The text.
+    pub const fn text(&self) -> &'t [u8] {
+        self.text
+    }
+
     /// The tree's root.
     pub fn root(&self) -> Node<'_> {
         self.tree.root_node()

@@ -300,7 +300,7 @@ prop_compose! {
         session in words(),
         requirement in words(),
         ranges in proptest::collection::vec(ranges(), 1..4),
-        class in prop_oneof![Just(MutationClass::AstRefactor), Just(MutationClass::IntentEvolution)],
+        class in proptest::sample::select(MutationClass::ALL.as_slice()),
     ) -> Record {
         Record {
             version: 1,

@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Result<Note, NoteError> {
         if let Some(entry) = line.strip_prefix("  ") {
             let file = files.last_mut();
             let file = file.ok_or_else(|| problem("lines stand before any file"))?;
-            file.entries.push(entry_of(entry).map_err(problem)?);
+            file.entries.push(entry_of(entry, at + 1)?);
         } else {
             files.push(NoteFile {
                 path: unquoted(line).to_owned(),
@@ -49,16 +49,17 @@ fn unquoted(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-fn entry_of(entry: &str) -> Result<(Key, Vec<LineRange>), &'static str> {
+fn entry_of(entry: &str, line: usize) -> Result<(Key, Vec<LineRange>), NoteError> {
+    let problem = |problem| NoteError::Line { line, problem };
     let (key, ranges) = entry
         .split_once(' ')
-        .ok_or("a key and its lines belong together")?;
-    let key = Key::parse(key).ok_or("the key is none of this form")?;
+        .ok_or_else(|| problem("a key and its lines belong together"))?;
+    let key = Key::parse(key).ok_or_else(|| problem("the key is none of this form"))?;
     let ranges: Option<Vec<LineRange>> = ranges.trim().split(',').map(range).collect();
-    let ranges = ranges.ok_or("the lines are not like `1-4,9`")?;
-    let is_ascending = ranges.iter().zip(ranges.iter().skip(1));
-    if !is_ascending.clone().all(|(a, b)| a.end_line < b.start_line) {
-        return Err("the lines do not ascend");
+    let ranges = ranges.ok_or_else(|| problem("the lines are not like `1-4,9`"))?;
+    let mut pairs = ranges.iter().zip(ranges.iter().skip(1));
+    if !pairs.all(|(one, next)| one.end_line < next.start_line) {
+        return Err(problem("the lines do not ascend"));
     }
     Ok((key, ranges))
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use super::imports;
 use super::scheme::{Binding, Scheme};
+use super::surface::Names;
 use crate::shape::{Shape, Word};
 
 /// A canonical text, and the names that were left open in it, in the order of their places.
@@ -20,9 +21,9 @@ pub(super) struct Writer<'w> {
     pub(super) scheme: &'static Scheme,
     pub(super) language: &'w str,
     /// Names that are left open.
-    pub(super) open: &'w HashSet<String>,
+    pub(super) open: &'w Names,
     /// Names that are mentioned anywhere, for the imports.
-    pub(super) mentioned: &'w HashSet<String>,
+    pub(super) mentioned: &'w Names,
 }
 
 impl Writer<'_> {
@@ -94,9 +95,13 @@ impl Writer<'_> {
         };
         let written = match word {
             Word::Text(text) => write!(canon.text, "t{}:{text} ", text.len()),
-            Word::Free(text) | Word::Member(text) if self.open.contains(text) => {
+            Word::Free(text) if self.open.free.contains(text) => {
                 canon.open.push(text.clone());
-                write!(canon.text, "? ")
+                write!(canon.text, "f? ")
+            }
+            Word::Member(text) if self.open.members.contains(text) => {
+                canon.open.push(text.clone());
+                write!(canon.text, "m? ")
             }
             Word::Free(text) => write!(canon.text, "f{}:{text} ", text.len()),
             Word::Member(text) => write!(canon.text, "m{}:{text} ", text.len()),

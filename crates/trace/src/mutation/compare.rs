@@ -8,8 +8,10 @@ use super::canon::{Canon, Writer};
 use super::inline::inline;
 use super::resolve::resolve;
 use super::scheme::{self, Scheme};
-use super::{Reason, Sides, surface};
+use super::surface::{self, Names};
+use super::{Reason, Sides};
 use crate::nodes::Definitions;
+use crate::ranges;
 use crate::shape::Shape;
 use crate::syntax::{NoSyntax, Syntax};
 
@@ -56,17 +58,17 @@ fn texts(old: &Syntax<'_>, new: &Syntax<'_>) -> Reason {
     let language = old.grammar.name;
     let mut before = Side::new(language, before);
     let mut after = Side::new(language, after);
-    let nothing = HashSet::new();
+    let nothing = Names::default();
     if before.canon(&nothing) == after.canon(&nothing) {
         return Reason::LocalNames;
     }
     // Private names that only one of the texts knows.
-    let gone = before.private_without(&after);
-    let came = after.private_without(&before);
+    let gone = before.private.without(&after.mentioned);
+    let came = after.private.without(&before.mentioned);
     if gone.is_empty() && came.is_empty() {
         return changed(old, new);
     }
-    let open: HashSet<String> = gone.union(&came).cloned().collect();
+    let open = gone.and(&came);
     if let Some(names) = renamed(&before.canon(&open), &after.canon(&open)) {
         return Reason::PrivateNames { names };
     }
@@ -82,15 +84,15 @@ struct Side<'k> {
     language: &'k str,
     scheme: &'static Scheme,
     root: Shape<'k>,
-    mentioned: HashSet<String>,
-    private: HashSet<String>,
+    mentioned: Names,
+    private: Names,
 }
 
 impl<'k> Side<'k> {
     fn new(language: &'k str, mut root: Shape<'k>) -> Self {
         let scheme = scheme::of(language);
         resolve(scheme, &mut root);
-        let mut mentioned = HashSet::new();
+        let mut mentioned = Names::default();
         surface::mentioned(&root, &mut mentioned);
         let private = surface::private(language, &root);
         Self {
@@ -102,20 +104,16 @@ impl<'k> Side<'k> {
         }
     }
 
-    fn private_without(&self, other: &Self) -> HashSet<String> {
-        self.private.difference(&other.mentioned).cloned().collect()
-    }
-
-    fn inline(&mut self, names: &HashSet<String>) -> bool {
+    fn inline(&mut self, names: &Names) -> bool {
         inline(&mut self.root, names)
     }
 
-    fn canon(&self, open: &HashSet<String>) -> Canon {
+    fn canon(&self, open: &Names) -> Canon {
         self.with_writer(open, |writer| writer.file(&self.root))
     }
 
-    fn with_writer<T>(&self, open: &HashSet<String>, act: impl FnOnce(&Writer<'_>) -> T) -> T {
-        let mut mentioned = HashSet::new();
+    fn with_writer<T>(&self, open: &Names, act: impl FnOnce(&Writer<'_>) -> T) -> T {
+        let mut mentioned = Names::default();
         for child in &self.root.children {
             if !self.scheme.imports.contains(&child.kind) {
                 surface::mentioned(child, &mut mentioned);
@@ -169,21 +167,16 @@ fn changed(old: &Syntax<'_>, new: &Syntax<'_>) -> Reason {
     if !added.is_empty() || !removed.is_empty() {
         return Reason::Surface { added, removed };
     }
-    let hashes: HashSet<(String, String)> = hashed(&before);
-    let other = hashed(&after).into_iter();
-    let touched = other
-        .filter(|one| !hashes.contains(one))
-        .map(|(symbol, _)| symbol);
+    let hunks = ranges::diff(old.text(), new.text());
+    let touched = hunks.iter().flat_map(|hunk| after.touched(&hunk.after));
+    // A touched definition may only look different.
+    let symbols = touched
+        .filter(|node| before.hash(&node.symbol) != Some(node.node_hash))
+        .map(|node| node.symbol)
+        .take(REASON_NAMES_MAX * REASON_NAMES_MAX);
     Reason::Behaviour {
-        symbols: listed(touched.collect()),
+        symbols: listed(symbols.collect()),
     }
-}
-
-fn hashed(all: &Definitions<'_, '_>) -> HashSet<(String, String)> {
-    all.nodes()
-        .into_iter()
-        .map(|node| (node.symbol, node.node_hash.hex()))
-        .collect()
 }
 
 /// Why a change of several files has its class.
@@ -234,7 +227,7 @@ fn definitions(path: &str, text: &[u8]) -> Option<(Vec<String>, String)> {
     });
     strip_restricted(&mut root);
     let side = Side::new(syntax.grammar.name, root);
-    let nothing = HashSet::new();
+    let nothing = Names::default();
     let (parts, rest) = side.with_writer(&nothing, |writer| writer.parts(&side.root));
     let language = side.language;
     let named = |part: Canon| format!("{language} {}", part.text);

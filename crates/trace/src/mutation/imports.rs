@@ -75,7 +75,7 @@ fn is_mentioned(writer: &Writer<'_>, line: &str) -> bool {
         .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
         .find(|word| !word.is_empty())
         .unwrap_or_default();
-    line.ends_with('*') || name == "self" || name == "_" || writer.mentioned.contains(name)
+    line.ends_with('*') || name == "self" || name == "_" || writer.mentioned.has(name)
 }
 
 fn uses(prefix: &str, shape: &Shape<'_>, found: &mut Vec<String>) {

@@ -6,11 +6,12 @@ use std::collections::{HashMap, HashSet};
 use tagout_vocab::limits::INLINE_ROUNDS_MAX;
 
 use super::helper::{Helper, is_mark};
+use super::surface::Names;
 use crate::shape::{Shape, Word};
 
 /// Puts what these names define back to where it is used; says whether it did. What can't be put
 /// back stays.
-pub(super) fn inline(root: &mut Shape<'_>, names: &HashSet<String>) -> bool {
+pub(super) fn inline(root: &mut Shape<'_>, names: &Names) -> bool {
     let mut changed = inline_constants(root, names);
     let mut skipped = HashSet::new();
     for _ in 0..INLINE_ROUNDS_MAX {
@@ -49,11 +50,7 @@ fn mentions(shape: &Shape<'_>, name: &str) -> bool {
 }
 
 /// A function of one of these names that can be put back.
-fn find<'k>(
-    shape: &Shape<'k>,
-    names: &HashSet<String>,
-    skipped: &HashSet<String>,
-) -> Option<Helper<'k>> {
+fn find<'k>(shape: &Shape<'k>, names: &Names, skipped: &HashSet<String>) -> Option<Helper<'k>> {
     shape.children.iter().find_map(|child| {
         let is_function = matches!(
             child.kind,
@@ -64,7 +61,7 @@ fn find<'k>(
                 | "method_definition"
         );
         let name = child.child("name").and_then(Shape::text);
-        match name.filter(|name| is_function && names.contains(*name) && !skipped.contains(*name)) {
+        match name.filter(|name| is_function && names.has(name) && !skipped.contains(*name)) {
             Some(_) => Helper::of(child),
             None if is_function => None,
             None => find(child, names, skipped),
@@ -275,10 +272,10 @@ fn is_simple(shape: &Shape<'_>) -> bool {
     shape.word.is_some() || (is_way && shape.children.iter().all(is_simple))
 }
 
-fn inline_constants(root: &mut Shape<'_>, names: &HashSet<String>) -> bool {
+fn inline_constants(root: &mut Shape<'_>, names: &Names) -> bool {
     let mut values = HashMap::new();
     root.children.retain(|child| match constant(child) {
-        Some((name, value)) if names.contains(name) => {
+        Some((name, value)) if names.has(name) => {
             values.insert(name.to_owned(), value.clone());
             false
         }

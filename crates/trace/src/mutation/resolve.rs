@@ -170,6 +170,8 @@ impl Resolver {
             || (self.scheme.names.contains(&shape.kind) && self.is_member_place(place))
         {
             shape.word = Some(Word::Member(text.clone()));
+        } else if self.scheme.path_places.contains(&place) {
+            shape.word = Some(Word::Free(text.clone()));
         } else if self.scheme.names.contains(&shape.kind) {
             shape.word = Some(match self.lookup(text) {
                 Some(local) => Word::Local(local),

@@ -11,6 +11,8 @@ pub(super) struct Scheme {
     pub(super) members: &'static [&'static str],
     /// Where an ordinary name is such a name.
     pub(super) member_places: &'static [(&'static str, &'static str)],
+    /// Where a name is reached through a path, so that no local is meant.
+    pub(super) path_places: &'static [(&'static str, &'static str)],
     /// What opens a function's scope.
     pub(super) functions: &'static [&'static str],
     /// What opens a scope within a function.
@@ -61,6 +63,7 @@ static NONE: Scheme = Scheme {
     names: &[],
     members: &[],
     member_places: &[],
+    path_places: &[],
     functions: &[],
     blocks: &[],
     binders: &[],
@@ -76,7 +79,8 @@ static NONE: Scheme = Scheme {
 static RUST: Scheme = Scheme {
     names: &["identifier", "type_identifier"],
     members: &["field_identifier", "shorthand_field_identifier"],
-    member_places: &[
+    member_places: &[],
+    path_places: &[
         ("scoped_identifier", "name"),
         ("scoped_type_identifier", "name"),
     ],
@@ -130,6 +134,7 @@ static PYTHON: Scheme = Scheme {
         ("keyword_argument", "name"),
         ("dotted_name", ""),
     ],
+    path_places: &[],
     functions: &[
         "function_definition",
         "lambda",
@@ -168,6 +173,7 @@ static SCRIPT: Scheme = Scheme {
     names: &["identifier", "type_identifier"],
     members: &["property_identifier", "private_property_identifier"],
     member_places: &[],
+    path_places: &[],
     functions: &[
         "function_declaration",
         "generator_function_declaration",
@@ -224,6 +230,7 @@ static GO: Scheme = Scheme {
     names: &["identifier", "type_identifier"],
     members: &["field_identifier"],
     member_places: &[("keyed_element", "key"), ("qualified_type", "name")],
+    path_places: &[],
     functions: &["function_declaration", "method_declaration", "func_literal"],
     blocks: &[
         "block",
@@ -275,6 +282,7 @@ static JAVA: Scheme = Scheme {
         ("method_reference", ""),
         ("scoped_identifier", "name"),
     ],
+    path_places: &[],
     functions: &[
         "method_declaration",
         "constructor_declaration",
@@ -321,6 +329,7 @@ static C: Scheme = Scheme {
     names: &["identifier", "type_identifier"],
     members: &["field_identifier"],
     member_places: &[("qualified_identifier", "name")],
+    path_places: &[],
     functions: &["function_definition", "lambda_expression"],
     blocks: &[
         "compound_statement",

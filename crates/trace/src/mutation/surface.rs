@@ -5,24 +5,84 @@ use std::collections::HashSet;
 use super::resolve::is_private_word;
 use crate::shape::{Shape, Word};
 
-/// Every name that is no local's.
-pub(super) fn mentioned(shape: &Shape<'_>, found: &mut HashSet<String>) {
-    match &shape.word {
-        Some(Word::Free(text) | Word::Member(text)) => {
-            if !found.contains(text) {
-                found.insert(text.clone());
-            }
-        }
-        Some(Word::Text(_) | Word::Local(_) | Word::Binder(..)) | None => {}
+/// Names by how they are reached: by themselves, or through a value or a type.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    pub(super) free: HashSet<String>,
+    pub(super) members: HashSet<String>,
+}
+
+impl Names {
+    /// Whether it is among them, however it is reached.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.free.contains(name) || self.members.contains(name)
     }
-    for child in &shape.children {
-        mentioned(child, found);
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.free.is_empty() && self.members.is_empty()
+    }
+
+    /// Those of these that the others do not mention. A name that is reached both ways must be
+    /// gone both ways.
+    pub(super) fn without(&self, mentioned: &Self) -> Self {
+        let is_gone = |name: &&String| {
+            !(self.free.contains(*name) && mentioned.free.contains(*name)
+                || self.members.contains(*name) && mentioned.members.contains(*name))
+        };
+        Self {
+            free: self.free.iter().filter(is_gone).cloned().collect(),
+            members: self.members.iter().filter(is_gone).cloned().collect(),
+        }
+    }
+
+    pub(super) fn and(&self, other: &Self) -> Self {
+        Self {
+            free: &self.free | &other.free,
+            members: &self.members | &other.members,
+        }
+    }
+
+    fn add(&mut self, name: Option<&Shape<'_>>, reach: Reach) {
+        let Some(text) = name.and_then(Shape::text) else {
+            return;
+        };
+        if reach != Reach::Member {
+            self.free.insert(text.to_owned());
+        }
+        if reach != Reach::Free {
+            self.members.insert(text.to_owned());
+        }
+    }
+}
+
+/// How a definition's name is reached.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Reach {
+    Free,
+    Member,
+    Both,
+}
+
+/// Every name that is no local's.
+pub(super) fn mentioned(shape: &Shape<'_>, found: &mut Names) {
+    let (kind, text) = match &shape.word {
+        Some(Word::Free(text)) => (&mut found.free, text),
+        Some(Word::Member(text)) => (&mut found.members, text),
+        Some(Word::Text(_) | Word::Local(_) | Word::Binder(..)) | None => {
+            for child in &shape.children {
+                mentioned(child, found);
+            }
+            return;
+        }
+    };
+    if !kind.contains(text) {
+        kind.insert(text.clone());
     }
 }
 
 /// The names that a text defines for itself alone.
-pub(super) fn private(language: &str, root: &Shape<'_>) -> HashSet<String> {
-    let mut found = HashSet::new();
+pub(super) fn private(language: &str, root: &Shape<'_>) -> Names {
+    let mut found = Names::default();
     match language {
         "rust" => rust(root, &mut found),
         "python" => python(root, &mut found),
@@ -35,13 +95,7 @@ pub(super) fn private(language: &str, root: &Shape<'_>) -> HashSet<String> {
     found
 }
 
-fn add(found: &mut HashSet<String>, name: Option<&Shape<'_>>) {
-    if let Some(text) = name.and_then(Shape::text) {
-        found.insert(text.to_owned());
-    }
-}
-
-fn rust(shape: &Shape<'_>, found: &mut HashSet<String>) {
+fn rust(shape: &Shape<'_>, found: &mut Names) {
     // A name that the linker or the compiler looks for is not the file's own.
     let mut is_known_outside = false;
     for child in &shape.children {
@@ -58,8 +112,14 @@ fn rust(shape: &Shape<'_>, found: &mut HashSet<String>) {
                 let name = child.child("name");
                 let is_main = name.and_then(Shape::text) == Some("main");
                 let is_private = child.child_of_kind("visibility_modifier").is_none();
+                let reach = match child.kind {
+                    "field_declaration" => Reach::Member,
+                    // A method is declared by its name alone and called through a value.
+                    "function_item" if shape.kind == "declaration_list" => Reach::Both,
+                    _ => Reach::Free,
+                };
                 if is_private && !is_known_outside && !is_main {
-                    add(found, name);
+                    found.add(name, reach);
                 }
                 if matches!(child.kind, "struct_item" | "mod_item") {
                     child
@@ -79,11 +139,11 @@ fn holds(shape: &Shape<'_>, words: &[&str]) -> bool {
         || shape.children.iter().any(|child| holds(child, words))
 }
 
-fn python(shape: &Shape<'_>, found: &mut HashSet<String>) {
+fn python(shape: &Shape<'_>, found: &mut Names) {
     // Whatever carries the underscore, wherever it stands, is meant for this file alone.
     match &shape.word {
         Some(Word::Free(text) | Word::Member(text)) if is_private_word(text) => {
-            found.insert(text.clone());
+            found.add(Some(shape), Reach::Both);
         }
         _ => {}
     }
@@ -95,13 +155,13 @@ fn python(shape: &Shape<'_>, found: &mut HashSet<String>) {
     }
 }
 
-fn script(root: &Shape<'_>, found: &mut HashSet<String>) {
+fn script(root: &Shape<'_>, found: &mut Names) {
     let is_module = root
         .children
         .iter()
         .any(|one| matches!(one.kind, "import_statement" | "export_statement"))
         || holds(root, &["require", "exports"]);
-    let mut exported = HashSet::new();
+    let mut exported = Names::default();
     for child in &root.children {
         if child.kind == "export_statement" {
             gather_specifiers(child, &mut exported);
@@ -118,30 +178,32 @@ fn script(root: &Shape<'_>, found: &mut HashSet<String>) {
         match child.kind {
             "lexical_declaration" | "variable_declaration" => {
                 for one in &child.children {
-                    add(found, one.child("name"));
+                    found.add(one.child("name"), Reach::Free);
                 }
             }
-            kind if kind.ends_with("_declaration") => add(found, child.child("name")),
+            kind if kind.ends_with("_declaration") => {
+                found.add(child.child("name"), Reach::Free);
+            }
             _ => {}
         }
     }
-    found.retain(|name| !exported.contains(name));
+    found.free.retain(|name| !exported.has(name));
 }
 
-fn script_class(body: &Shape<'_>, found: &mut HashSet<String>) {
+fn script_class(body: &Shape<'_>, found: &mut Names) {
     for member in &body.children {
-        let name = member.child("name");
+        let name = member.child("name").or_else(|| member.child("property"));
         let is_hash = name.is_some_and(|name| name.kind == "private_property_identifier");
         let is_marked = member
             .child_of_kind("accessibility_modifier")
             .is_some_and(|modifier| holds(modifier, &["private"]));
         if is_hash || is_marked {
-            add(found, name);
+            found.add(name, Reach::Member);
         }
     }
 }
 
-fn gather_specifiers(shape: &Shape<'_>, found: &mut HashSet<String>) {
+fn gather_specifiers(shape: &Shape<'_>, found: &mut Names) {
     if shape.kind == "export_specifier" {
         mentioned(shape, found);
     }
@@ -150,7 +212,7 @@ fn gather_specifiers(shape: &Shape<'_>, found: &mut HashSet<String>) {
     }
 }
 
-fn go(root: &Shape<'_>, found: &mut HashSet<String>) {
+fn go(root: &Shape<'_>, found: &mut Names) {
     for child in &root.children {
         match child.kind {
             "function_declaration" | "method_declaration" => go_name(child, found),
@@ -162,7 +224,7 @@ fn go(root: &Shape<'_>, found: &mut HashSet<String>) {
     }
 }
 
-fn go_specs(shape: &Shape<'_>, found: &mut HashSet<String>) {
+fn go_specs(shape: &Shape<'_>, found: &mut Names) {
     for child in &shape.children {
         match child.kind {
             "type_spec" | "type_alias" | "var_spec" | "const_spec" | "field_declaration" => {
@@ -175,7 +237,7 @@ fn go_specs(shape: &Shape<'_>, found: &mut HashSet<String>) {
     }
 }
 
-fn go_name(shape: &Shape<'_>, found: &mut HashSet<String>) {
+fn go_name(shape: &Shape<'_>, found: &mut Names) {
     for name in shape
         .children
         .iter()
@@ -184,21 +246,27 @@ fn go_name(shape: &Shape<'_>, found: &mut HashSet<String>) {
         let text = name.text().unwrap_or_default();
         let is_lower = text.starts_with(|c: char| c.is_lowercase());
         if is_lower && !matches!(text, "main" | "init") {
-            found.insert(text.to_owned());
+            let is_member = name.kind == "field_identifier";
+            let reach = if is_member {
+                Reach::Member
+            } else {
+                Reach::Free
+            };
+            found.add(Some(name), reach);
         }
     }
 }
 
-fn java(shape: &Shape<'_>, found: &mut HashSet<String>) {
+fn java(shape: &Shape<'_>, found: &mut Names) {
     for child in &shape.children {
         let is_private = child
             .child_of_kind("modifiers")
             .is_some_and(|modifiers| holds(modifiers, &["private"]));
         if is_private {
-            add(found, child.child("name"));
+            found.add(child.child("name"), Reach::Both);
             for one in &child.children {
                 if one.kind == "variable_declarator" {
-                    add(found, one.child("name"));
+                    found.add(one.child("name"), Reach::Both);
                 }
             }
         }
@@ -211,7 +279,7 @@ fn java(shape: &Shape<'_>, found: &mut HashSet<String>) {
     }
 }
 
-fn c(root: &Shape<'_>, found: &mut HashSet<String>) {
+fn c(root: &Shape<'_>, found: &mut Names) {
     for child in &root.children {
         let is_static = child
             .children
@@ -222,7 +290,7 @@ fn c(root: &Shape<'_>, found: &mut HashSet<String>) {
             while let Some(deeper) = inner.and_then(|one| one.child("declarator")) {
                 inner = Some(deeper);
             }
-            add(found, inner);
+            found.add(inner, Reach::Free);
         }
     }
 }

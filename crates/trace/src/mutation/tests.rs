@@ -109,7 +109,7 @@ fn labelled_pairs_get_their_class() {
 
 /// H10
 #[test]
-fn pairs_that_it_never_saw_get_their_class() {
+fn a_second_set_of_pairs_gets_its_class() {
     let (count, _, misses) = judge_all(&SECOND);
     assert!(misses.len() * 100 <= count * 5, "{misses:#?}");
 }
