@@ -103,10 +103,11 @@ fn reads(authorship: &Authorship<MemoryStore>, records: usize) -> Outcome<[Durat
         let third = start.elapsed();
         assert!(blame.lines.len() == LINES && other.lines.len() == LINES + 1);
         assert_eq!(found.len(), EDITS_PER_FILE);
-        for (times, time) in times
-            .iter_mut()
-            .zip([first, second - first, third - second])
-        {
+        for (times, time) in times.iter_mut().zip([
+            first,
+            second.saturating_sub(first),
+            third.saturating_sub(second),
+        ]) {
             times.push(time);
         }
     }

@@ -375,11 +375,11 @@ impl<E, F: FnMut(&WorkspacePath) -> Result<Option<Entry>, E>> Work<F> {
             }
         }
         // What lies behind something that is lost is lost with it, and is no conflict.
-        let lost = &self.plan.impossible;
+        let known = &self.plan.impossible;
         let mut behind = Vec::new();
         self.plan.conflicts.retain(|conflict| {
             let text = format!("the change of `{}`", conflict.path);
-            let loss = lost.iter().find(|lost| lost.what == text);
+            let loss = known.iter().find(|found| found.what == text);
             match (loss, &conflict.clash) {
                 (Some(loss), Clash::Behind) => {
                     behind.push(Impossible {

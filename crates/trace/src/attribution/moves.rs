@@ -207,10 +207,10 @@ impl<'a> Spots<'a> {
                     let soft = sheet.soft(old);
                     open(line) && usable && soft.is_some() && soft == new.soft(line)
                 };
-                let lead = (1..)
+                let lead = (1..=at)
                     .take_while(|step| same(from.checked_sub(*step), at.checked_sub(*step)))
                     .count();
-                let len = (0..)
+                let len = (0..new.lines.len())
                     .take_while(|step| same(from.checked_add(*step), at.checked_add(*step)))
                     .count();
                 ends.insert(diagonal, at.saturating_add(len));

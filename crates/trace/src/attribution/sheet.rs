@@ -33,7 +33,7 @@ const WEIGHT_MAX: u32 = 1_000;
 impl Sheet {
     /// Takes a text apart. A binary or very large one is a single line.
     pub(crate) fn of(bytes: &[u8]) -> Self {
-        let breaks = || bytes.iter().filter(|byte| **byte == b'\n').count();
+        let breaks = || bytes.split(|byte| *byte == b'\n').skip(1).count();
         let is_whole = bytes.contains(&0)
             || bytes.len() > ATTRIBUTION_BYTES_MAX
             || breaks() > ATTRIBUTION_LINES_MAX;
@@ -125,8 +125,11 @@ fn token_id(kind: Kind, token: &[u8]) -> u64 {
 
 fn short(domain: &str, bytes: &[u8]) -> u64 {
     let digest = Digest::of_parts(domain, [bytes]);
-    let [a, b, c, d, e, f, g, h, ..] = *digest.as_bytes();
-    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    digest
+        .as_bytes()
+        .first_chunk()
+        .copied()
+        .map_or(0, u64::from_be_bytes)
 }
 
 const fn is_word(byte: u8) -> bool {

@@ -1,6 +1,8 @@
 //! A blame as text: for the terminal as users of version control expect it, for programs as JSON or
 //! in the porcelain form.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::Blame;
@@ -46,32 +48,27 @@ fn row(blame: &Blame, credit: &Credit) -> [String; 4] {
         Certainty::Certain => "",
         Certainty::Likely => "?",
     };
-    match origin(blame, credit.author) {
-        Some(origin) => {
-            let intent = origin.intent.as_ref().map_or("-", |intent| intent.as_str());
-            let agent = origin.agent.as_deref().unwrap_or("agent");
-            let agent = match &origin.model {
-                Some(model) => format!("({agent}/{model}"),
-                None => format!("({agent}"),
-            };
-            let time = origin.at.to_string();
-            [
-                format!("{intent}{doubt}"),
-                agent,
-                origin.execution.to_string(),
-                time,
-            ]
-        }
-        None => {
-            let word = word(credit.author);
-            [
-                format!("-{doubt}"),
-                format!("({word}"),
-                "-".to_owned(),
-                "-".to_owned(),
-            ]
-        }
-    }
+    let Some(origin) = origin(blame, credit.author) else {
+        let word = word(credit.author);
+        return [
+            format!("-{doubt}"),
+            format!("({word}"),
+            "-".to_owned(),
+            "-".to_owned(),
+        ];
+    };
+    let intent = origin.intent.as_ref().map_or("-", |intent| intent.as_str());
+    let agent = origin.agent.as_deref().unwrap_or("agent");
+    let agent = match &origin.model {
+        Some(model) => format!("({agent}/{model}"),
+        None => format!("({agent}"),
+    };
+    [
+        format!("{intent}{doubt}"),
+        agent,
+        origin.execution.to_string(),
+        origin.at.to_string(),
+    ]
 }
 
 /// For programs that read line by line: a header per line, its facts the first time they occur, and
@@ -85,10 +82,9 @@ pub fn porcelain(blame: &Blame, text: &[u8]) -> String {
             || word(credit.author).to_owned(),
             |o| o.execution.to_string(),
         );
-        out.push_str(&format!(
-            "{name} {number} {}\n",
-            certainty(credit.certainty)
-        ));
+        let sure = certainty(credit.certainty);
+        // Writing into a `String` cannot fail.
+        writeln!(out, "{name} {number} {sure}").unwrap_or_default();
         if let Some(origin) = found
             && told.insert(name)
         {
@@ -102,14 +98,15 @@ pub fn porcelain(blame: &Blame, text: &[u8]) -> String {
             ];
             for (fact, value) in facts {
                 if let Some(value) = value {
-                    out.push_str(&format!("{fact} {}\n", shown(value.as_bytes())));
+                    let value = shown(value.as_bytes());
+                    writeln!(out, "{fact} {value}").unwrap_or_default();
                 }
             }
         }
         if let Some((how, by)) = credit.handled {
             let by =
                 origin(blame, by).map_or_else(|| word(by).to_owned(), |o| o.execution.to_string());
-            out.push_str(&format!("{} {by}\n", handling(how)));
+            writeln!(out, "{} {by}", handling(how)).unwrap_or_default();
         }
         out.push('\t');
         out.push_str(&String::from_utf8_lossy(line));

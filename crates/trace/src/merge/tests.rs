@@ -79,8 +79,13 @@ fn a_conflict_shows_all_sides_and_where() {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    prop::collection::vec(0_u8..12, 0..24)
-        .prop_map(|lines| lines.iter().map(|line| format!("line {line}\n")).collect())
+    prop::collection::vec(0_u8..12, 0..24).prop_map(|lines| {
+        lines
+            .iter()
+            .map(|line| format!("line {line}\n"))
+            .collect::<Vec<_>>()
+            .concat()
+    })
 }
 
 proptest! {
@@ -100,7 +105,7 @@ proptest! {
     /// added and the other never touched is there.
     #[test]
     fn no_line_is_lost(base in prop::collection::vec(0_u16..400, 1..30), at in any::<[u8; 2]>()) {
-        let text = |lines: &[u16]| lines.iter().map(|l| format!("{l}\n")).collect::<String>();
+        let text = |lines: &[u16]| lines.iter().map(|l| format!("{l}\n")).collect::<Vec<_>>().concat();
         let put = |at: u8, line: u16| {
             let mut lines = base.clone();
             lines.insert(usize::from(at) % (base.len() + 1), line);

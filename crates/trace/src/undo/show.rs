@@ -42,8 +42,11 @@ pub fn difference(edit: &Edit) -> Vec<u8> {
 
 fn number(line: &[u8]) -> u64 {
     let digest = tagout_vocab::Digest::of(line);
-    let [a, b, c, d, e, f, g, h, ..] = *digest.as_bytes();
-    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    digest
+        .as_bytes()
+        .first_chunk()
+        .copied()
+        .map_or(0, u64::from_be_bytes)
 }
 
 /// The bytes to be shown; `None` for what is not text or not there to be read.

@@ -15,6 +15,10 @@ fn call(number: usize) -> CallId {
     CallId::new(&format!("call-{number}")).unwrap()
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "every place takes what may not be there"
+)]
 fn file(text: &str) -> Option<Entry> {
     Some(Entry::file(text.as_bytes().to_vec(), 0o644))
 }
@@ -76,9 +80,10 @@ fn told(plan: &Plan) -> Vec<String> {
         Some(_) => "lost".to_owned(),
     });
     let conflicts = plan.conflicts.iter().map(|conflict| {
-        let clash = match &conflict.clash {
-            Clash::Lines(_) => "lines".to_owned(),
-            other => format!("{other:?}"),
+        let clash = if matches!(conflict.clash, Clash::Lines(_)) {
+            "lines".to_owned()
+        } else {
+            format!("{:?}", conflict.clash)
         };
         format!("conflict {} {clash}", conflict.path)
     });
@@ -214,7 +219,10 @@ fn what_is_lost() {
 
 #[test]
 fn a_difference_is_shown() {
-    let old: String = (1..=12).map(|number| format!("line {number}\n")).collect();
+    let old: String = (1..=12)
+        .map(|number| format!("line {number}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let new = old.replace("line 6\n", "line six\n");
     let steps = [step(0, "a", file(&old), file(&new))];
     let plan = planned(&steps, &[0], &[("a", file(&new))]);

@@ -23,12 +23,11 @@ pub(super) enum Failure {
 
 pub(super) fn three_way(three: &Three<'_>) -> Result<Option<Entry>, Failure> {
     match (three.base, three.ours, three.theirs) {
+        // Removed since, by someone else: it stays removed.
+        (None, None, None) | (Some(_), None, _) => Ok(None),
         // Nothing changed since: what it was comes back.
-        (None, None, None) => Ok(None),
         (None, None, Some(theirs)) => written(theirs).map(Some),
         (Some(base), Some(ours), None) if base.is(ours) => Ok(None),
-        // Removed since, by someone else: it stays removed.
-        (Some(_), None, _) => Ok(None),
         // Made anew since it was removed, as it was or otherwise.
         (None, Some(ours), Some(theirs)) if ours.is(theirs) => Ok(Some(ours.clone())),
         (None, Some(_), _) => Err(Failure::Clash(Clash::PlaceTaken)),

@@ -526,11 +526,6 @@ impl Repository {
     fn at(&self) -> &Path {
         self.0.path()
     }
-
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test compares with another program"
-    )]
     fn try_run(&self, arguments: &[&str]) -> Option<String> {
         let output = Command::new("git")
             .current_dir(self.at())
@@ -555,7 +550,6 @@ impl Repository {
         }
         std::fs::create_dir_all(&src).unwrap();
         for (name, lines) in files {
-            #[expect(clippy::disallowed_methods, reason = "a test's own folder")]
             std::fs::write(self.at().join(name), text(lines)).unwrap();
         }
         self.run(&["add", "-A"]);
@@ -598,7 +592,7 @@ impl Repository {
     fn rebase(&self, back: usize, upstream: &Files, who: Who, result: &Files) -> bool {
         let head = self.run(&["rev-parse", "HEAD"]);
         let base = format!("HEAD~{back}");
-        // Squashed commits may make the base another one than the model's.
+        // Squashed commits may make the base another one than the model's; then the result differs.
         let differs = |git: &Self, files: &Files| {
             git.write(files);
             git.try_run(&["diff", "--cached", "--quiet"]).is_none()
@@ -609,12 +603,6 @@ impl Repository {
         {
             return false;
         }
-        let added: Vec<&Line> = upstream
-            .values()
-            .flatten()
-            .filter(|line| line.who == who && who != Who::Human)
-            .collect();
-        let _ = added;
         self.write(upstream);
         self.commit(who);
         let onto = self.run(&["rev-parse", "HEAD"]);

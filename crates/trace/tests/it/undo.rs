@@ -132,7 +132,8 @@ fn entry(file: &File) -> Entry {
         .lines
         .iter()
         .map(|line| format!("{}\n", line.text))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     Entry::file(text.into_bytes(), file.mode)
 }
 

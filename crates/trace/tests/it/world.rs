@@ -186,13 +186,13 @@ impl World {
         file: &str,
         from: usize,
         len: usize,
-        with: Vec<Line>,
+        with: &[Line],
     ) -> Vec<u64> {
         let lines = self.files.get_mut(file).unwrap();
         let old: Vec<Line> = lines[from..from + len].to_vec();
         let head = old
             .iter()
-            .zip(&with)
+            .zip(with)
             .take_while(|(a, b)| a.text == b.text)
             .count();
         let rest = old.len().min(with.len()) - head;
@@ -217,7 +217,7 @@ impl World {
             let count = 1 + self.dice.below(8);
             self.some_lines(count, who)
         };
-        self.splice(file, at, 0, with)
+        self.splice(file, at, 0, &with)
     }
 
     pub(crate) fn edit(&mut self, file: &str, who: Who) -> Vec<u64> {
@@ -239,14 +239,14 @@ impl World {
             let line = self.line(changed, who);
             with.push(line);
         }
-        self.splice(file, at, len, with)
+        self.splice(file, at, len, &with)
     }
 
     pub(crate) fn delete(&mut self, file: &str) -> Vec<u64> {
         if self.files[file].len() > 20
             && let Some((at, len)) = self.stretch(file, 6)
         {
-            self.splice(file, at, len, Vec::new());
+            self.splice(file, at, len, &[]);
         }
         Vec::new()
     }
