@@ -31,7 +31,7 @@ pub use host::{Host, Line, Probed, State};
 #[cfg(target_os = "linux")]
 pub use lease::lease;
 pub use limits::{Limit, LimitHit, LimitHost, Limits};
-pub use output::{Captured, LiveSink, Output, Stream};
+pub use output::{Captured, LiveSink, Output, Receiver, Stream};
 pub use plan::{Enforcer, Plan, plan};
 pub use scratch::remove as remove_scratch;
 pub use session::{Detached, session_runs, stop_detached, stop_session};

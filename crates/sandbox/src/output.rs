@@ -28,9 +28,12 @@ pub enum Stream {
     Err,
 }
 
+/// What is called with each piece of the output.
+pub type Receiver = dyn Fn(Stream, &[u8]) + Send + Sync;
+
 /// Someone who is handed the output while it comes.
 #[derive(Clone)]
-pub struct LiveSink(pub Arc<dyn Fn(Stream, &[u8]) + Send + Sync>);
+pub struct LiveSink(pub Arc<Receiver>);
 
 impl fmt::Debug for LiveSink {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
