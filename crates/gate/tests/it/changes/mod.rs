@@ -1,6 +1,10 @@
 //! Change sets of real commands: applied, undone, killed half-way, with others at work.
 
 #![cfg(target_os = "linux")]
+#![expect(
+    clippy::print_stdout,
+    reason = "the figures are what these tests are run for"
+)]
 
 mod crash;
 mod foreign;
