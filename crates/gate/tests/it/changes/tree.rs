@@ -160,7 +160,7 @@ fn quoted(path: &[u8]) -> String {
 pub(crate) fn script(tool: &Path, chance: &mut Chance) -> String {
     let tool = tool.display();
     let mut text = String::from("set +e\nexec 2>/dev/null\n");
-    for _ in 0..1 + chance.below(14) {
+    for _ in 0..=chance.below(14) {
         let (one, two) = (quoted(&chance.path()), quoted(&chance.path()));
         let number = chance.below(1000);
         let line = match chance.below(26) {
