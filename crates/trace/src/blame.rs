@@ -153,6 +153,7 @@ impl<S: Store> Authorship<S> {
             .collect();
         let drafts = evolve(&steps, by);
         drop(steps);
+        self.clear(changes)?;
         for (((change, old), new), mut draft) in changes.iter().zip(&olds).zip(news).zip(drafts) {
             let (Some(sheet), Some(after)) = (new, change.after) else {
                 continue;
@@ -168,9 +169,9 @@ impl<S: Store> Authorship<S> {
                 Some((_, place)) if change.before == Some(after) => Some(*place),
                 _ => None,
             };
-            self.keep(&path, after, &version, same_as)?;
+            let at_hand = old.as_ref().map(|(version, place)| (*place, version));
+            self.keep(&path, after, &version, (same_as, at_hand))?;
         }
-        self.clear(changes)?;
         Ok(number)
     }
 
@@ -187,7 +188,7 @@ impl<S: Store> Authorship<S> {
                 (_, Some(from)) => from,
                 (Some(_), None) => continue,
             };
-            self.keep(&path_key(left), &[], &nothing, None)?;
+            self.keep(&path_key(left), &[], &nothing, (None, None))?;
         }
         Ok(())
     }
@@ -281,11 +282,11 @@ impl<S: Store> Authorship<S> {
             // The latest version is the one that the next difference is written against.
             (Basis::Exact, Some(place)) if self.is_latest(&place)? => Ok((version, place)),
             (Basis::Exact | Basis::Elsewhere, same_as) => {
-                let place = self.keep(&path, bytes, &version, same_as)?;
+                let place = self.keep(&path, bytes, &version, (same_as, None))?;
                 Ok((version, place))
             }
             (Basis::Nearest | Basis::Unseen, _) => {
-                let place = self.keep(&path, bytes, &version, None)?;
+                let place = self.keep(&path, bytes, &version, (None, None))?;
                 Ok((version, place))
             }
         }
@@ -301,7 +302,7 @@ impl<S: Store> Authorship<S> {
         path: &Digest,
         bytes: &[u8],
         version: &Version,
-        same_as: Option<Place>,
+        (same_as, at_hand): (Option<Place>, Option<(Place, &Version)>),
     ) -> Result<Place, HistoryError> {
         let content = Digest::of(bytes);
         let addition = Addition {
@@ -309,6 +310,7 @@ impl<S: Store> Authorship<S> {
             content: &content,
             version,
             same_as,
+            at_hand,
         };
         add(&mut self.store, &addition)
     }

@@ -134,6 +134,9 @@ pub struct Plan {
     pub impossible: Vec<Impossible>,
     /// Chosen executions that are taken back already.
     pub already: Vec<CallId>,
+    /// Files that go back from one path to another, each also an edit of both. Recording the undo
+    /// with them lets later undos follow.
+    pub moves: Vec<(WorkspacePath, WorkspacePath)>,
 }
 
 impl Plan {
@@ -222,6 +225,9 @@ pub fn plan<E>(
         }
         if undone.contains(&step.execution) {
             work.plan.already.push(step.execution.clone());
+            for change in step.changes.iter().rev() {
+                work.pass(change);
+            }
             continue;
         }
         work.plan
@@ -347,8 +353,11 @@ impl<E, F: FnMut(&WorkspacePath) -> Result<Option<Entry>, E>> Work<F> {
             return Ok(());
         }
         if target != place {
-            self.tree.insert(place, None);
             self.look(&target)?;
+            if result.is_some() {
+                self.plan.moves.push((place.clone(), target.clone()));
+            }
+            self.tree.insert(place, None);
         }
         self.tree.insert(target, result);
         Ok(())

@@ -43,7 +43,7 @@ pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Found {
             *introducing = introducing.saturating_add(introduces(before, at));
         }
     }
-    let words: [HashSet<u64>; 2] = [old, new].map(|sheet| sheet.tokens.iter().copied().collect());
+    let words: [HashSet<u64>; 2] = [old, new].map(Sheet::words);
     let [words_before, words_after] = words;
     let renames = pairs
         .into_iter()
