@@ -194,7 +194,7 @@ pub(super) fn dangerous_calls_stay_in_their_room(tree: &Tree) -> Vec<Finding> {
                     let rule = match right {
                         May::Spawn => "spawn",
                         May::Write => "write",
-                        May::Environment => "environment",
+                        May::Environment | May::Arguments => "environment",
                         May::Clock | May::Async | May::Io => "clock",
                     };
                     findings.push(Finding::new(&file.path, number, rule, told));
