@@ -176,8 +176,8 @@ fn objects_are_only_ever_added() {
     assert!(root.join(".git/objects").join(folder).join(name).exists());
 }
 
-/// L4: a person commits while a command commits: the command's changes are a conflict as a whole, and
-/// the person's commit stands.
+/// L4: a person commits while a command commits: the command's changes are a conflict as a whole,
+/// and the person's commit stands.
 #[test]
 fn a_commit_of_a_person_meanwhile_stands() {
     let bench = repository();

@@ -4,7 +4,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::single_match_else,
-    reason = "the figures are what these tests are run for; the two outcomes of a case stand side by side"
+    reason = "the figures are what these tests are for; two outcomes stand side by side"
 )]
 
 mod crash;
