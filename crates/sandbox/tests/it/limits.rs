@@ -29,7 +29,7 @@ fn seconds(count: u64) -> Value {
 }
 
 /// One limit is run into, by everyone; the run fails by its name within the time.
-fn check(what: &str, limits: Value, limit: &str, most: Duration) {
+fn check(what: &str, limits: &Value, limit: &str, most: Duration) {
     for who in everyone() {
         let stage = Stage::new(who);
         let before = stage.fingerprint(&["workspace", "outside", "home"]);
@@ -60,7 +60,7 @@ fn memory_is_counted_for_the_whole_tree() {
     let limit: u64 = 512 << 20;
     check(
         "children 300",
-        json!({ "memory_bytes": limit }),
+        &json!({ "memory_bytes": limit }),
         "memory",
         SOON,
     );
@@ -89,13 +89,18 @@ fn memory_in_files_without_a_name_is_counted() {
 /// S3 A fork bomb is held.
 #[test]
 fn a_fork_bomb_is_held() {
-    check("fork-bomb", json!({ "processes": 64 }), "processes", SOON);
+    check("fork-bomb", &json!({ "processes": 64 }), "processes", SOON);
 }
 
 /// S3 Threads count like processes.
 #[test]
 fn threads_are_counted() {
-    check("threads 200", json!({ "processes": 64 }), "processes", SOON);
+    check(
+        "threads 200",
+        &json!({ "processes": 64 }),
+        "processes",
+        SOON,
+    );
 }
 
 /// S3 Processor time is counted for the whole tree.
@@ -103,7 +108,7 @@ fn threads_are_counted() {
 fn a_busy_loop_is_ended() {
     check(
         "spin",
-        json!({ "cpu": { "secs": 0, "nanos": 300_000_000 } }),
+        &json!({ "cpu": { "secs": 0, "nanos": 300_000_000 } }),
         "cpu",
         SOON,
     );
@@ -114,7 +119,7 @@ fn a_busy_loop_is_ended() {
 fn busy_children_that_nobody_waits_for_are_counted() {
     check(
         "spin-children",
-        json!({ "cpu": { "secs": 0, "nanos": 300_000_000 } }),
+        &json!({ "cpu": { "secs": 0, "nanos": 300_000_000 } }),
         "cpu",
         SOON,
     );
@@ -181,7 +186,7 @@ fn a_stopped_tree_ends() {
 fn descriptors_are_held() {
     check(
         "descriptors 500",
-        json!({ "descriptors": 64 }),
+        &json!({ "descriptors": 64 }),
         "descriptors",
         SOON,
     );

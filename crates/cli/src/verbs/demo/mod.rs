@@ -29,6 +29,10 @@ struct Script {
 /// One step: what is said, one thing that is done, and what has to come out.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the demonstration's form: a step says which of a few plain things it does"
+)]
 struct Step {
     say: String,
     /// A question to the judge; nothing is run.
