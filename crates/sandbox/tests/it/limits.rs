@@ -83,7 +83,7 @@ fn the_peak_of_memory_is_told() {
 #[test]
 fn memory_in_files_without_a_name_is_counted() {
     let limits = json!({ "memory_bytes": 256_u64 << 20 });
-    check("memory-file 400", limits, "memory", SOON);
+    check("memory-file 400", &limits, "memory", SOON);
 }
 
 /// S3 A fork bomb is held.
@@ -129,56 +129,56 @@ fn busy_children_that_nobody_waits_for_are_counted() {
 #[test]
 fn a_sparse_file_is_held() {
     let limits = json!({ "file_bytes": 64_u64 << 20 });
-    check("sparse 100000", limits, "file_size", SOON);
+    check("sparse 100000", &limits, "file_size", SOON);
 }
 
 /// S3 So does a file whose room is only reserved.
 #[test]
 fn an_allocated_file_is_held() {
     let limits = json!({ "file_bytes": 64_u64 << 20 });
-    check("allocate 200", limits, "file_size", SOON);
+    check("allocate 200", &limits, "file_size", SOON);
 }
 
 /// S3 And one that is written.
 #[test]
 fn a_long_file_is_held() {
     let limits = json!({ "file_bytes": 16_u64 << 20 });
-    check("write-long 40", limits, "file_size", SOON);
+    check("write-long 40", &limits, "file_size", SOON);
 }
 
 /// S3 Many files that are each short enough are counted together.
 #[test]
 fn the_total_size_is_held() {
     let limits = json!({ "file_bytes": 64_u64 << 20, "total_bytes": 128_u64 << 20 });
-    check("many-files 400", limits, "total_size", SOON);
+    check("many-files 400", &limits, "total_size", SOON);
 }
 
 /// S3 So are files that have no name any more.
 #[test]
 fn files_without_a_name_count_for_the_total_size() {
     let limits = json!({ "total_bytes": 128_u64 << 20 });
-    check("nameless 400", limits, "total_size", SOON);
+    check("nameless 400", &limits, "total_size", SOON);
 }
 
 /// S3 Folders that are nested too deeply to be measured are not let pass as empty.
 #[test]
 fn what_can_not_be_measured_is_held() {
     let limits = json!({ "total_bytes": 128_u64 << 20 });
-    check("deep 700", limits, "total_size", SOON);
+    check("deep 700", &limits, "total_size", SOON);
 }
 
 /// S3 A flood of output is cut, and the artifact is not longer than allowed.
 #[test]
 fn a_flood_of_output_is_held() {
     let limits = json!({ "output_bytes": 1_u64 << 20 });
-    check("flood", limits, "output", SOON);
+    check("flood", &limits, "output", SOON);
 }
 
 /// S3 L6 A tree that stands still ends with its time.
 #[test]
 fn a_stopped_tree_ends() {
     let limits = json!({ "wall": { "secs": 0, "nanos": 700_000_000 } });
-    check("stop", limits, "wall", SOON);
+    check("stop", &limits, "wall", SOON);
 }
 
 /// S3 A process that holds as many descriptors as it may have has hit its limit.
