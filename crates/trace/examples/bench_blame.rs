@@ -1,5 +1,5 @@
-//! Blame and query at ten thousand and at a million records, an edit in a small and in a large file,
-//! and the move of ten thousand files.
+//! Blame and query at ten thousand and at a million records, an edit in a small and in a large
+//! file, and the move of ten thousand files.
 //!
 //! Every file has the same history in both stores, so that what grows is only what lies around it.
 

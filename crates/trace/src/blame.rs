@@ -175,8 +175,8 @@ impl<S: Store> Authorship<S> {
         Ok(number)
     }
 
-    /// Notes that nothing is left where files were removed or moved away, so that their lines are not
-    /// taken for copies when they turn up elsewhere.
+    /// Notes that nothing is left where files were removed or moved away, so that their lines are
+    /// not taken for copies when they turn up elsewhere.
     fn clear(&mut self, changes: &[FileChange<'_>]) -> Result<(), HistoryError> {
         let nothing = Version {
             sheet: Sheet::default(),
@@ -233,8 +233,8 @@ impl<S: Store> Authorship<S> {
         })
     }
 
-    /// Ties the calls whose lines a commit brings to the commit's id, by content: it does not matter
-    /// how often the commit was rewritten before.
+    /// Ties the calls whose lines a commit brings to the commit's id, by content: it does not
+    /// matter how often the commit was rewritten before.
     pub fn tie(
         &mut self,
         commit: &str,
@@ -411,8 +411,8 @@ impl<S: Store> Authorship<S> {
             } else {
                 Reach::Elsewhere
             };
-            // The version in which the last of the lines appeared, and the latest ones: a block that
-            // was cut out just now is whole in them.
+            // The version in which the last of the lines appeared, and the latest ones: a block
+            // that was cut out just now is whole in them.
             let mut found = states.recent(&from, ATTRIBUTION_SOURCES_MAX / SOURCE_PATHS_MAX)?;
             if found.iter().all(|found| found.place.number != latest) {
                 let place = Place {

@@ -1,8 +1,10 @@
-//! Backing out executions: a plan of what would be written, or the places where that is not possible.
+//! Backing out executions: a plan of what would be written, or the places where that is not
+//! possible.
 //!
 //! Nothing here writes. The plan is made newest first: each chosen execution's change is taken back
-//! from the files as they are, and what others did since stays (three-way merge with the execution's
-//! own result as the base). Undoing an undo is the same with the undo as the chosen execution.
+//! from the files as they are, and what others did since stays (three-way merge with the
+//! execution's own result as the base). Undoing an undo is the same with the undo as the chosen
+//! execution.
 
 mod show;
 mod three;

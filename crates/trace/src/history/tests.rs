@@ -77,7 +77,11 @@ proptest! {
 
     /// B3 Bytes that nobody wrote are an error or another version, never a panic.
     #[test]
-    fn damage_is_told(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+    fn damage_is_told(
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+        cut in any::<bool>(),
+    ) {
         let mut store = MemoryStore::default();
         let path = Digest::of(b"path");
         for author in 0..4 {
