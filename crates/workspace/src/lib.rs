@@ -16,6 +16,7 @@
 )]
 
 mod blocks;
+mod check;
 mod claims;
 mod commit;
 mod engine;
@@ -55,7 +56,7 @@ pub use recover::{Outcome, Recovery, Settled};
 pub use relpath::RelPath;
 pub use resolve::{Follow, Resolved, ResolvedKind};
 pub use retention::{Checkpoint, Pruned};
-pub use revert::Undoing;
+pub use revert::{Alike, Undoing};
 pub use seen::{Freshness, Seen};
 pub use state::STATE_FORMAT;
 pub use sys::FileTime;

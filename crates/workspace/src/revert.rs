@@ -12,14 +12,17 @@ use crate::node::{Item, Node, Place};
 use crate::relpath::RelPath;
 use crate::transaction::Transaction;
 
+/// Compares two contents of a path.
+pub type Alike<'a> = &'a dyn Fn(&RelPath, &[u8], &[u8]) -> bool;
+
 /// Where an undo differs from «everything as it was, or nothing».
 #[derive(Clone, Copy)]
 pub struct Undoing<'a> {
     /// Names what is left alone: a path that changed as a whole, with all beneath it.
     pub stays: &'a dyn Fn(&RelPath) -> bool,
-    /// Answers whether the bytes that the transaction left under a path and those that are there now
-    /// say the same, although they differ.
-    pub alike: &'a dyn Fn(&RelPath, &[u8], &[u8]) -> bool,
+    /// Answers whether the bytes that the transaction left under a path and those that are there
+    /// now say the same, although they differ.
+    pub alike: Alike<'a>,
 }
 
 impl std::fmt::Debug for Undoing<'_> {

@@ -11,6 +11,7 @@ use tagout_vocab::{CallId, Digest, Timestamp};
 
 use crate::commit::{Change, Committed};
 use crate::error::{Error, at};
+use crate::journal::record::Unit;
 use crate::look::{self, Keep};
 use crate::make::Blobs;
 use crate::mark::Mark;
@@ -104,9 +105,12 @@ impl<'a> Transaction<'a> {
     ///
     /// Someone else's work in the meantime is not in it: that ends the commit as a conflict.
     pub fn staged(&self) -> Result<Vec<Change>, Error> {
-        let nodes = (&self.before, &self.wants);
-        let units = plan::units(nodes, &self.links, &self.timed);
-        Ok(crate::commit::changes(&units))
+        Ok(crate::commit::changes(&self.units()))
+    }
+
+    /// The trees that change as a whole.
+    pub(crate) fn units(&self) -> Vec<Unit> {
+        plan::units((&self.before, &self.wants), &self.links, &self.timed)
     }
 
     /// Notes what stands on the disk under a path, once.

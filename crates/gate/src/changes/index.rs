@@ -1,7 +1,7 @@
 //! Git's index, as far as it says what is staged.
 //!
-//! Beside that it remembers what each file looked like to save git some reading, and any `git status`
-//! writes that anew. Two indexes that stage the same are the same to people.
+//! Beside that it remembers what each file looked like to save git some reading, and any `git
+//! status` writes that anew. Two indexes that stage the same are the same to people.
 
 /// Bytes of one entry before its name: times, device, inode, mode, owner, size, object, flags.
 const FIXED: usize = 62;
@@ -51,7 +51,7 @@ fn entry(rest: &mut &[u8], version: u32, before: &[u8]) -> Option<Entry> {
     const EXTENDED: u8 = 0x40;
     let fixed = take(rest, FIXED)?;
     let extended = if fixed.get(60)? & EXTENDED == 0 { 0 } else { 2 };
-    let more = take(rest, extended)?;
+    let further = take(rest, extended)?;
     let kept = if version == 4 {
         before.len().checked_sub(varying(rest)?)?
     } else {
@@ -68,7 +68,7 @@ fn entry(rest: &mut &[u8], version: u32, before: &[u8]) -> Option<Entry> {
     };
     take(rest, zeros)?;
     let (mode, object) = (fixed.get(24..28)?, fixed.get(40..)?);
-    Some((name, [mode, object, more].concat()))
+    Some((name, [mode, object, further].concat()))
 }
 
 /// Git's variable-length number.

@@ -77,8 +77,7 @@ impl Private {
     }
 
     fn whole(&self) -> Result<(), LayerError> {
-        std::fs::write(self.tree.with_file_name("whole"), boot())
-            .map_err(at("write", b"a private layer"))
+        sys::write(&self.folder, WHOLE, &boot()).map_err(at("write", b"a private layer"))
     }
 
     /// Changes the layer; if that stops half-way, the next look finds it not whole.
@@ -190,7 +189,8 @@ impl Merge<'_> {
             let stat = sys::stat_at(&folder, &name).map_err(at("look at", &full))?;
             let is_folder = match stat.kind {
                 Type::Whiteout => self.was_folder(&full),
-                kind => kind == Type::Folder,
+                Type::Folder => true,
+                Type::File | Type::Symlink | Type::Pipe | Type::Socket | Type::Device => false,
             };
             if inside || (self.is_private)(&full, is_folder) {
                 taken = true;

@@ -35,6 +35,7 @@ pub fn read(upper: &Path, how: Reading<'_>) -> Result<ChangeSet, LayerError> {
         entries: Vec::new(),
         bytes: 0,
         groups: BTreeMap::new(),
+        grouped: 0,
         times: Vec::new(),
         with_private: BTreeSet::new(),
     };
@@ -61,6 +62,8 @@ struct Reader<'a> {
     entries: Vec<Entry>,
     bytes: u64,
     groups: BTreeMap<(u64, u64), Vec<Name>>,
+    /// Names in them.
+    grouped: usize,
     /// Folders of which only the time differs.
     times: Vec<Entry>,
     /// Folders in which something private lies.
@@ -179,8 +182,7 @@ impl Reader<'_> {
     }
 
     fn room(&self) -> Result<(), LayerError> {
-        let grouped: usize = self.groups.len();
-        if self.entries.len() + self.times.len() + grouped >= self.how.entries_max {
+        if self.entries.len() + self.times.len() + self.grouped >= self.how.entries_max {
             let max = self.how.entries_max as u64;
             return Err(LayerError::TooMany { what: "paths", max });
         }
@@ -206,7 +208,8 @@ impl Reader<'_> {
             let was = was.transpose().map_err(at("look at", &full))?.flatten();
             let is_folder = match stat.kind {
                 Type::Whiteout => was.is_some_and(|was| was.kind == Type::Folder),
-                kind => kind == Type::Folder,
+                Type::Folder => true,
+                Type::File | Type::Symlink | Type::Pipe | Type::Socket | Type::Device => false,
             };
             if (self.how.is_private)(&full, is_folder) {
                 self.with_private.insert(path.to_vec());
@@ -234,7 +237,7 @@ impl Reader<'_> {
             Type::File => self.file(spot),
             Type::Folder => {
                 open.push(spot.path.clone());
-                self.directory(spot)
+                self.directory(&spot)
             }
             Type::Symlink | Type::Pipe | Type::Socket | Type::Device => self.small(spot),
         }
@@ -308,6 +311,7 @@ impl Reader<'_> {
             self.room()?;
             let names = self.groups.entry(key).or_default();
             names.push(Name { entry, same_as });
+            self.grouped += 1;
             return Ok(());
         }
         if same_as.is_some() {
@@ -317,7 +321,7 @@ impl Reader<'_> {
         self.push(entry)
     }
 
-    fn directory(&mut self, spot: Spot<'_>) -> Result<(), LayerError> {
+    fn directory(&mut self, spot: &Spot<'_>) -> Result<(), LayerError> {
         let doing = || at("look at", &spot.path);
         let opened = sys::open_own_dir(spot.folder, spot.name).map_err(doing())?;
         let raw = sys::xattrs(&opened).map_err(doing())?;
@@ -437,6 +441,7 @@ impl Reader<'_> {
     ///
     /// A name that is the same in the workspace stays untouched, and the others become names of it.
     fn link(&mut self) -> Result<(), LayerError> {
+        self.grouped = 0;
         for mut names in std::mem::take(&mut self.groups).into_values() {
             names.sort_by(|one, other| path_order(&one.entry.path, &other.entry.path));
             let kept = names.iter().position(|name| name.same_as.is_some());

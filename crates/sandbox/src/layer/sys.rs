@@ -324,6 +324,14 @@ fn lenient(attribute: &[u8], result: Result<(), Errno>) -> io::Result<()> {
     }
 }
 
+/// Writes a small file.
+pub(super) fn write(dir: &OwnedFd, file: &[u8], bytes: &[u8]) -> io::Result<()> {
+    let flags =
+        OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(dir, name(file), flags, Mode::from_raw_mode(0o600))?;
+    io::Write::write_all(&mut File::from(opened), bytes)
+}
+
 /// Takes the lock of a file, and waits for it.
 pub(super) fn lock(dir: &OwnedFd, file: &[u8]) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
