@@ -240,7 +240,7 @@ fn many(seeds: std::ops::Range<u64>, step: usize) -> usize {
 /// L4: killed at any moment of the commit, and again in the recovery, the workspace is wholly as
 /// before or wholly what the command saw.
 #[test]
-fn slow_killed_commits_of_commands_are_whole() {
+fn killed_commits_of_commands_are_whole() {
     assert!(many(0..10, 3) >= 100);
 }
 
