@@ -226,13 +226,29 @@ pub(crate) fn parse() -> Result<Args, Exit> {
         if !answered && wants_json() {
             let message = error.render().to_string();
             let failure = Failure::invalid(message.trim_end());
-            return report::failure(&failure.hint("`tagout --help` lists what there is"), true);
+            let exit = report::failure(&failure.hint("`tagout --help` lists what there is"), true);
+            return if runs_commands() { OWN_FAILURE } else { exit };
         }
-        let exit = if answered { Exit::Done } else { Exit::Invalid };
+        let exit = match (answered, runs_commands()) {
+            (true, _) => Exit::Done,
+            (false, true) => OWN_FAILURE,
+            (false, false) => Exit::Invalid,
+        };
         // Printing help can only fail when nobody reads it.
         error.print().unwrap_or_default();
         exit
     })
+}
+
+/// What the verb that passes a command's exit code on ends with when it fails itself.
+const OWN_FAILURE: Exit = Exit::Own(125);
+
+/// Whether the line, which can't be understood, is one of the verb whose small exit codes belong to
+/// somebody else's command.
+fn runs_commands() -> bool {
+    std::env::args_os()
+        .take_while(|word| word != "--")
+        .any(|word| word == "exec")
 }
 
 /// Whether a program reads the answer. Asked of the words themselves, so that it also holds for a

@@ -35,6 +35,14 @@ pub enum GateError {
         /// Where.
         path: PathBuf,
     },
+    /// The state would lie where agents read and write.
+    #[error(
+        "the state {path} would lie inside the workspace; name another folder with `--state-dir`"
+    )]
+    StateInside {
+        /// Where.
+        path: PathBuf,
+    },
     /// The ledger can't be used.
     #[error("the ledger can't be used: {source}")]
     Ledger {
@@ -187,6 +195,7 @@ impl GateError {
             Self::Unreadable { .. } => Code::PolicyInvalid,
             Self::NotApplied { code, .. } => *code,
             Self::AlreadySetUp { .. }
+            | Self::StateInside { .. }
             | Self::Ledger { .. }
             | Self::Workspace { .. }
             | Self::Io { .. }

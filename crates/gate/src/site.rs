@@ -75,6 +75,7 @@ impl Site {
         clockwork: &Clockwork,
         (by, lost): (&str, Option<&str>),
     ) -> Result<Self, GateError> {
+        refuse_inside(places)?;
         let id = clockwork.id("w");
         let site = Self::at(places, &id);
         files::ensure_dir_private(&places.state_home)?;
@@ -117,6 +118,7 @@ impl Site {
 
     /// Finds the state of a workspace.
     pub fn open(places: &Places) -> Result<Self, GateError> {
+        refuse_inside(places)?;
         let Some(id) = read_id(&places.root)? else {
             return Err(GateError::NotSetUp {
                 path: places.root.clone(),
@@ -158,4 +160,27 @@ impl Site {
     pub fn seal_key(&self) -> PathBuf {
         self.state.join("seal.key")
     }
+}
+
+/// The keys and the ledger must not lie among the files that agents read and write.
+fn refuse_inside(places: &Places) -> Result<(), GateError> {
+    let inside = resolved(&places.state_home).starts_with(resolved(&places.root));
+    if inside {
+        return Err(GateError::StateInside {
+            path: places.state_home.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// A path with its links followed as far as it exists.
+fn resolved(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    for known in whole.ancestors() {
+        if let Ok(real) = known.canonicalize() {
+            let rest = whole.strip_prefix(known).unwrap_or(Path::new(""));
+            return real.join(rest);
+        }
+    }
+    whole
 }

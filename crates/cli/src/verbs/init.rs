@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tagout_gate::{GateError, Places, Site};
 use tagout_policy::intents;
+use tagout_policy::scope::Scope;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus};
 use tagout_workspace::files;
 
@@ -107,6 +108,11 @@ fn wanted(root: &Path, args: &InitArgs) -> Result<Vec<(&'static str, String)>, F
 }
 
 fn first_intent(name: &str, scope: &[String]) -> Result<Intent, Failure> {
+    // Before anything is written: a file that can't be accepted is one that a person has to mend.
+    Scope::parse(scope).map_err(|error| {
+        Failure::invalid(format!("`--scope`: {error}"))
+            .hint("patterns begin at the workspace's root: `--scope 'src/**'`")
+    })?;
     Ok(Intent {
         id: IntentId::new("INT-001").map_err(Failure::failed)?,
         name: name.to_owned(),

@@ -98,7 +98,7 @@ fn apply(
         report::note(&shown(path));
     }
     let question = if in_scope {
-        "Apply what is in scope, and drop the rest?"
+        "Apply what is in scope? The rest stays parked."
     } else {
         "Apply all of it?"
     };
@@ -118,7 +118,7 @@ fn apply(
         report::line(&format!("applied {}", report::plain(path)))?;
     }
     for path in &applied.left_out {
-        report::note(&format!("left out {}", report::plain(&path.path)));
+        report::note(&format!("still parked {}", report::plain(&path.path)));
     }
     Ok(Exit::Done)
 }
@@ -151,14 +151,20 @@ fn of(error: &GateError) -> Failure {
             source: W::Conflict { .. }
         }
     );
-    let refused = matches!(error, GateError::NotApplied { .. });
+    let refused = if let GateError::NotApplied { code, .. } = error {
+        Some(*code)
+    } else {
+        None
+    };
     let mut failure = Failure::failed(error).code(code);
     if clash {
         failure = failure.code(Code::Conflict);
         failure.exit = Exit::Conflict;
-    } else if refused {
+    } else if let Some(code) = refused {
         failure.exit = Exit::Denied;
-        failure = failure.hint("`--in-scope` applies the rest");
+        if code == Code::AuthorityFile {
+            failure = failure.hint("`--in-scope` applies the rest");
+        }
     }
     failure
 }

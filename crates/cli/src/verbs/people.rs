@@ -8,6 +8,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{args, person, report, runtime};
 
+/// Of a long argument, this many characters are shown; `--json` has all of it.
+const SHOWN_CHARS: usize = 200;
+
 /// What waits for a person.
 pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Failure> {
     let engine = runtime::open(place)?;
@@ -37,6 +40,9 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
         for effect in &request.effects {
             report::line(&format!("    {effect}"))?;
         }
+        for argument in arguments(request) {
+            report::line(&format!("    {argument}"))?;
+        }
     }
     for question in &questions {
         report::line(&format!("{}  asks: {}", question.id, question.question))?;
@@ -49,6 +55,26 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
         report::note("nothing waits for a person");
     }
     Ok(Exit::Done)
+}
+
+/// What a person agrees to, argument by argument: a command is shown whole, a long text by its
+/// beginning and its size.
+fn arguments(request: &ApprovalRequest) -> Vec<String> {
+    let Value::Object(fields) = json!(request.arguments) else {
+        return Vec::new();
+    };
+    let shown = |(key, value): (&String, &Value)| {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        let text = report::plain(&text);
+        if key == "command" || text.chars().count() <= SHOWN_CHARS {
+            return format!("{key}: {text}");
+        }
+        let start: String = text.chars().take(SHOWN_CHARS).collect();
+        format!("{key}: {start}… ({} bytes)", text.len())
+    };
+    fields.iter().map(shown).collect()
 }
 
 fn to_json(request: &ApprovalRequest) -> Value {
@@ -75,6 +101,9 @@ pub(crate) fn approve(place: &PlaceArgs, args: &ApproveArgs) -> Result<Exit, Fai
     ));
     for effect in &request.effects {
         report::note(&format!("  {effect}"));
+    }
+    for argument in arguments(request) {
+        report::note(&format!("  {argument}"));
     }
     person::agrees(args.yes, "Approve exactly this call, once?")?;
     engine.approve(&args.id, &args::user())?;

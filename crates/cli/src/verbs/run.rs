@@ -114,8 +114,14 @@ fn exit(receipt: &Receipt) -> Exit {
     match receipt.outcome {
         Outcome::Completed => Exit::Done,
         Outcome::RolledBack if code == Some(Code::Conflict) => Exit::Conflict,
+        Outcome::RolledBack if code.is_some_and(is_refusal) => Exit::Denied,
         Outcome::RolledBack => Exit::Failed,
         Outcome::Failed => Exit::Invalid,
         Outcome::Denied | Outcome::Pending => Exit::Denied,
     }
+}
+
+/// Whether a run ended because it went too far, not because it went wrong.
+const fn is_refusal(code: Code) -> bool {
+    matches!(code, Code::ScopeViolation | Code::AuthorityFile)
 }

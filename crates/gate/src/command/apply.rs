@@ -18,8 +18,11 @@ use crate::record;
 /// What the journal carries for the ledger when a person applies a set.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SealedApply {
-    /// The parked set, which is gone once this is told.
+    /// The parked set, which is gone or smaller once this is told.
     pub(crate) parked: String,
+    /// What of it still waits, if anything does.
+    #[serde(default)]
+    pub(crate) remaining: Option<Vec<String>>,
     /// Nothing about it comes before this event.
     pub(crate) after: u64,
     pub(crate) event: NewEvent,
@@ -35,7 +38,8 @@ impl SealedApply {
             }
         }
         drop(inner.ledger.append(&[self.event])?);
-        inner.site.store.drop_parked(&self.parked)
+        let store = &inner.site.store;
+        store.shrink_parked(&self.parked, self.remaining)
     }
 }
 
@@ -50,7 +54,11 @@ impl Engine {
         let is_private = |path: &[u8], folder: bool| {
             private.holds(path, folder, || super::owns(&self.inner, intent, path))
         };
-        Ok(super::read(&self.inner, &upper, &is_private)?)
+        let set = super::read(&self.inner, &upper, &is_private)?;
+        let Some(remaining) = &parked.remaining else {
+            return Ok(set);
+        };
+        Ok(set.only(|entry| name_of(entry).is_some_and(|path| remaining.contains(&path))))
     }
 
     /// The paths of a parked set, judged as things stand now.
@@ -89,14 +97,18 @@ impl Engine {
             .filter(|one| in_scope && one.code.is_some())
             .cloned()
             .collect();
+        refuse_a_bad_part(id, &paths, &left_out)?;
         let is_left = |entry: &Entry| {
-            let path = RelPath::new(&entry.path).map(|path| path.to_string());
-            path.is_ok_and(|path| left_out.iter().any(|one| one.path == path))
+            name_of(entry).is_some_and(|path| left_out.iter().any(|one| one.path == path))
         };
         let wanted = set.only(|entry| !is_left(entry));
         let applied = self.commit_parked(&parked, &wanted, (by, &left_out))?;
-        self.inner.site.store.drop_parked(id)?;
-        self.discard(&parked);
+        let remaining = remaining(&left_out);
+        let is_over = remaining.is_none();
+        self.inner.site.store.shrink_parked(id, remaining)?;
+        if is_over {
+            self.discard(&parked);
+        }
         Ok(AppliedParked {
             left_out,
             ..applied
@@ -126,6 +138,7 @@ impl Engine {
         event.paths.clone_from(&changed);
         let sealed = SealedApply {
             parked: parked.id.clone(),
+            remaining: remaining(left_out),
             after: tagout_ledger::Reader::open(self.inner.ledger.dir())?.size()?,
             event: event.clone(),
         };
@@ -145,4 +158,42 @@ impl Engine {
             undoable_until,
         })
     }
+}
+
+fn name_of(entry: &Entry) -> Option<String> {
+    let path = RelPath::new(&entry.path).ok()?;
+    Some(path.to_string())
+}
+
+/// What still waits after a part was applied.
+fn remaining(left_out: &[ParkedPath]) -> Option<Vec<String>> {
+    let names = || left_out.iter().map(|one| one.path.clone()).collect();
+    (!left_out.is_empty()).then(names)
+}
+
+/// A part that is nothing, or that would leave git's own records telling of files that are not
+/// there, is not applied.
+fn refuse_a_bad_part(
+    id: &str,
+    paths: &[ParkedPath],
+    left_out: &[ParkedPath],
+) -> Result<(), GateError> {
+    let refused = |why: &str| {
+        Err(GateError::NotApplied {
+            id: id.to_owned(),
+            why: why.to_owned(),
+            code: Code::ScopeViolation,
+        })
+    };
+    if left_out.is_empty() {
+        return Ok(());
+    }
+    if left_out.len() == paths.len() {
+        return refused("nothing of it is in scope; it stays parked");
+    }
+    let of_git = |one: &ParkedPath| one.path.split('/').any(|name| name == ".git");
+    if paths.iter().any(of_git) {
+        return refused("git's own records belong to the whole of it; it stays parked");
+    }
+    Ok(())
 }

@@ -27,6 +27,7 @@ pub(crate) fn park(inner: &Inner, ticket: &Ticket, layer: &Layer, mut failure: F
         paths: paths.collect(),
         paths_total: layer.paths.len(),
         mark: layer.mark,
+        remaining: None,
     };
     match inner.site.store.keep_parked(&parked) {
         Ok(()) => {

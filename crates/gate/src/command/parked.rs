@@ -55,6 +55,9 @@ pub struct Parked {
     pub paths_total: usize,
     /// From when on changes in the workspace are someone else's.
     pub mark: Mark,
+    /// The paths that still wait, where a person applied only a part; all of them without it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub remaining: Option<Vec<String>>,
 }
 
 /// What applying a parked set came to.
@@ -113,6 +116,23 @@ impl Store {
             return Err(unknown());
         }
         Self::read(&path)?.ok_or_else(unknown)
+    }
+
+    /// What is left of a set once a part of it was applied: nothing, or a smaller set.
+    pub(crate) fn shrink_parked(
+        &self,
+        id: &str,
+        remaining: Option<Vec<String>>,
+    ) -> Result<(), GateError> {
+        if remaining.is_none() {
+            return self.drop_parked(id);
+        }
+        let parked = self.one_parked(id)?;
+        let smaller = Parked {
+            remaining,
+            ..parked
+        };
+        Self::write(&self.parked_path(id), &smaller)
     }
 
     pub(crate) fn drop_parked(&self, id: &str) -> Result<(), GateError> {
