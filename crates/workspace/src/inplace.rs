@@ -62,7 +62,7 @@ impl Workspace {
             let after = match self.now(&unit.path) {
                 Err(Error::TooMany { .. } | Error::TooLarge { .. }) => {
                     whole = false;
-                    self.sweep(unit, until.as_ref())?;
+                    self.clear_excess(unit, until.as_ref())?;
                     self.now(&unit.path)?
                 }
                 found => found?,
@@ -115,7 +115,7 @@ impl Workspace {
 
     /// Removes what is too much to be kept: whatever the snapshot does not know, and files that
     /// grew too large. What the snapshot knows is put back afterwards.
-    fn sweep(&self, unit: &Unit, until: Option<&Mark>) -> Result<(), Error> {
+    fn clear_excess(&self, unit: &Unit, until: Option<&Mark>) -> Result<(), Error> {
         let shown = || unit.path.to_string();
         let known: BTreeMap<RelPath, bool> = unit
             .before

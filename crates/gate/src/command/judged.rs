@@ -86,8 +86,24 @@ pub(crate) fn judged(
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
-    let mut beyond = of_git(inner, &changes);
-    beyond.extend(observed::beyond(inner, intent, &not_of_git(&changes, true)));
+    let (paths, refused) = judged_changes(inner, intent, &changes);
+    if changes.len() < entries.len() {
+        let message = "it would change a path that is none beneath the workspace".to_owned();
+        let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
+        let failure = Failure::new(kind, cause, Code::ScopeViolation, message);
+        return (paths, Err(failure));
+    }
+    (paths, refused)
+}
+
+/// The same for changes that come from elsewhere.
+pub(crate) fn judged_changes(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    changes: &[Change],
+) -> (Vec<ParkedPath>, Result<(), Failure>) {
+    let mut beyond = of_git(inner, changes);
+    beyond.extend(observed::beyond(inner, intent, &not_of_git(changes, true)));
     let paths = changes
         .iter()
         .map(|change| {
@@ -100,14 +116,7 @@ pub(crate) fn judged(
             }
         })
         .collect();
-    let refused = if changes.len() < entries.len() {
-        let message = "it would change a path that is none beneath the workspace".to_owned();
-        let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
-        Err(Failure::new(kind, cause, Code::ScopeViolation, message))
-    } else {
-        observed::refused(&beyond)
-    };
-    (paths, refused)
+    (paths, observed::refused(&beyond))
 }
 
 /// What git runs or obeys gives authority, although git's folder belongs to no intent.
