@@ -19,6 +19,8 @@ mod exec_corpus;
 #[cfg(test)]
 mod exec_everyday;
 #[cfg(test)]
+mod exec_snapshot;
+#[cfg(test)]
 mod exec_walls;
 #[cfg(test)]
 mod explain;
