@@ -82,7 +82,8 @@ impl Workspace {
                     .then(|| (unit.path.join(sub), after.cloned(), before.cloned()))
             }));
         }
-        let conflicts = leave_foreign(&mut steps, until.as_ref());
+        let others = self.committed_since(frame.record.at_ms, [execution, restoring])?;
+        let conflicts = leave_foreign(&mut steps, (until.as_ref(), &others));
         if !steps.is_empty() {
             let mut transaction = self.begin(restoring)?;
             for (path, _, shall) in &steps {
@@ -103,6 +104,24 @@ impl Workspace {
             whole,
             units,
         })
+    }
+
+    /// What other calls committed since a snapshot was taken: that is not taken back.
+    fn committed_since(&self, at_ms: i64, own: [&CallId; 2]) -> Result<Vec<RelPath>, Error> {
+        let mut found = Vec::new();
+        for number in self.state.journal.numbers()? {
+            let frames = self.state.journal.kept(number)?.into_iter();
+            let others = frames.filter(|frame| {
+                let record = &frame.record;
+                !frame.aborted && record.at_ms >= at_ms && !own.contains(&&record.execution)
+            });
+            found.extend(
+                others
+                    .flat_map(|frame| frame.record.units)
+                    .map(|unit| unit.path),
+            );
+        }
+        Ok(found)
     }
 
     fn now(&self, path: &RelPath) -> Result<Tree, Error> {
@@ -130,8 +149,7 @@ impl Workspace {
                 Err(error) => return Err(Error::io("look at", shown(), error)),
             };
             let folder = stat.kind == sys::Kind::Dir;
-            let is_foreign =
-                until.is_some_and(|mark| mark.may_have_changed(&Identity::of(&stat)));
+            let is_foreign = until.is_some_and(|mark| mark.may_have_changed(&Identity::of(&stat)));
             let fits = stat.size <= self.options.image_bytes_max;
             match known.get(&path) {
                 Some(true) if folder => {
@@ -205,14 +223,19 @@ fn changed_paths(unit: &Unit) -> Vec<RelPath> {
     changed.map(|(sub, _)| unit.path.join(sub)).collect()
 }
 
-/// Takes out of the steps what changed since the mark, and the removal of folders around it.
-fn leave_foreign(steps: &mut Vec<Step>, until: Option<&Mark>) -> Vec<ConflictPath> {
-    let Some(mark) = until else {
-        return Vec::new();
-    };
-    let foreign = |(_, is, _): &&Step| {
-        let is = is.as_ref().filter(|item| !item.node.is_dir());
-        is.is_some_and(|item| mark.is_foreign(item))
+/// Takes out of the steps what changed since the mark or by other calls, and the removal of folders
+/// around it.
+fn leave_foreign(
+    steps: &mut Vec<Step>,
+    (until, others): (Option<&Mark>, &[RelPath]),
+) -> Vec<ConflictPath> {
+    let foreign = |(path, is, shall): &&Step| {
+        let later = |item: &Item| until.is_some_and(|mark| mark.is_foreign(item));
+        // A folder on both sides differs only by what is in it.
+        let folder = |item: &Option<Item>| item.as_ref().is_some_and(|item| item.node.is_dir());
+        let work = !(folder(is) && folder(shall));
+        let file = is.as_ref().filter(|item| !item.node.is_dir());
+        file.is_some_and(later) || (work && others.iter().any(|other| path.is_beneath(other)))
     };
     let left: Vec<RelPath> = steps
         .iter()

@@ -33,10 +33,20 @@ fn mounted(site: &Site, args: &[&str]) -> Command {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         outer.args(["-U", "-r"]);
     }
-    outer.args(["-m", "sh", "-c", "mount -t tmpfs none vol && exec \"$@\"", "sh"]);
+    outer.args([
+        "-m",
+        "sh",
+        "-c",
+        "mount -t tmpfs none vol && exec \"$@\"",
+        "sh",
+    ]);
     outer.arg(inner.get_program()).args(inner.get_args());
     outer.current_dir(site.root()).env_clear();
-    outer.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    outer.envs(
+        inner
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
     outer.stdin(Stdio::null());
     outer
 }
@@ -108,7 +118,11 @@ fn accepted_runs_in_place_and_can_be_undone() {
     assert_eq!(site.read("src/moved/c.txt").as_deref(), Some("three\n"));
     assert_eq!(site.read("src/x/y/z").as_deref(), Some("z\n"));
     let log = site.tagout(&["log", "--json"]);
-    assert!(log.stdout.contains("\"lane\":\"snapshot\""), "{}", log.stdout);
+    assert!(
+        log.stdout.contains("\"lane\":\"snapshot\""),
+        "{}",
+        log.stdout
+    );
     let execution = told["execution"].as_str().unwrap();
     assert!(site.states(execution).contains(&"COMPLETED".to_owned()));
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
@@ -132,7 +146,10 @@ fn what_is_not_permitted_does_not_stay() {
     assert_eq!(told["outcome"], "rolled_back");
     assert_eq!(site.tree(), before);
     assert_eq!(site.parked(), Vec::<String>::new());
-    let told = receipt(&site, "python3 -c 'import os; os.chmod(\"src/a.txt\", 0o777)'");
+    let told = receipt(
+        &site,
+        "python3 -c 'import os; os.chmod(\"src/a.txt\", 0o777)'",
+    );
     assert_ne!(told["exit_code"], 0, "metadata is locked: {told:#}");
 }
 
@@ -221,5 +238,9 @@ fn a_persons_work_meanwhile_is_kept() {
         .collect();
     assert!(kept.contains(&"one\n".to_owned()), "{kept:?}");
     let log = site.tagout(&["log", "--json"]);
-    assert!(log.stdout.contains("src/a.txt"), "the conflict is told: {}", log.stdout);
+    assert!(
+        log.stdout.contains("src/a.txt"),
+        "the conflict is told: {}",
+        log.stdout
+    );
 }

@@ -247,6 +247,14 @@ impl Room<'_> {
             let (kind, code) = (FailureKind::Resource, Code::LimitExceeded);
             return Err(Refused::failed(kind, Cause::LimitPassed, code, message));
         }
+        if let Some(first) = taken.conflicts.first() {
+            let message = format!(
+                "another call changed {} meanwhile; what the command did elsewhere was taken back",
+                first.path
+            );
+            let (kind, code) = (FailureKind::State, Code::Conflict);
+            return Err(Refused::failed(kind, Cause::Conflicted, code, message));
+        }
         let mut staged = || {
             let staged = transaction.stage_taken(taken);
             staged.map_err(|error| Failure::of_workspace(&error))

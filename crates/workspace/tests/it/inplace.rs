@@ -40,7 +40,7 @@ fn work(place: &Place) {
 fn everything_comes_back_and_goes_again() {
     let place = place();
     let workspace = place.open();
-    let before = picture(&place.root());
+    let before = picture(&place.root().join("src"));
     let paths = [rel("single"), rel("src")];
     workspace.snapshot(&call("1"), &paths, NOW).unwrap();
     workspace.secure().unwrap();
@@ -50,14 +50,18 @@ fn everything_comes_back_and_goes_again() {
         .take_back(&call("1"), &call("1-restored"), (NOW, None))
         .unwrap();
     assert!(taken.whole && taken.conflicts.is_empty());
-    assert_eq!(picture(&place.root()), before);
+    assert_eq!(picture(&place.root().join("src")), before);
     let again = workspace
         .take_back(&call("1"), &call("1-restored"), (NOW, None))
         .unwrap();
     assert_eq!(again.changes, []);
     let mut transaction = workspace.begin(&call("1")).unwrap();
     transaction.stage_taken(&taken).unwrap();
-    let mut named: Vec<String> = taken.changes.iter().map(|one| one.path.to_string()).collect();
+    let mut named: Vec<String> = taken
+        .changes
+        .iter()
+        .map(|one| one.path.to_string())
+        .collect();
     let staged = transaction.staged().unwrap();
     let mut staged: Vec<String> = staged.iter().map(|one| one.path.to_string()).collect();
     (named.sort(), staged.sort());
@@ -67,7 +71,7 @@ fn everything_comes_back_and_goes_again() {
     let mut transaction = workspace.begin(&call("2")).unwrap();
     transaction.revert(&call("1")).unwrap();
     commit(transaction).unwrap();
-    assert_eq!(picture(&place.root()), before);
+    assert_eq!(picture(&place.root().join("src")), before);
 }
 
 /// Paths with what they hold.
@@ -127,11 +131,35 @@ fn later_work_is_left_alone() {
     let taken = workspace
         .take_back(&call("1"), &call("1-restored"), (NOW, Some(mark)))
         .unwrap();
-    let mut left: Vec<&str> = taken.conflicts.iter().map(|one| one.path.as_str()).collect();
+    let mut left: Vec<&str> = taken
+        .conflicts
+        .iter()
+        .map(|one| one.path.as_str())
+        .collect();
     left.sort_unstable();
     assert_eq!(left, ["src/b", "src/new/theirs"]);
     assert_eq!(place.text("src/a"), "one");
     assert_eq!(place.text("src/b"), "a person's");
     assert_eq!(place.text("src/new/theirs"), "a person's");
     assert!(!place.root().join("src/new/mine").exists());
+}
+
+/// L4: what another call committed meanwhile is not taken back.
+#[test]
+fn another_calls_commit_is_left_alone() {
+    let place = place();
+    let workspace = place.open();
+    workspace.snapshot(&call("1"), &[rel("src")], NOW).unwrap();
+    fs::write(place.root().join("src/a"), "the command's").unwrap();
+    let mut other = workspace.begin(&call("other")).unwrap();
+    other.write(&rel("src/b"), b"another call's").unwrap();
+    other.write(&rel("src/made/e"), b"another call's").unwrap();
+    commit(other).unwrap();
+    let taken = workspace
+        .take_back(&call("1"), &call("1-restored"), (NOW, None))
+        .unwrap();
+    assert!(taken.conflicts.iter().any(|one| one.path == "src/b"));
+    assert_eq!(place.text("src/a"), "one");
+    assert_eq!(place.text("src/b"), "another call's");
+    assert_eq!(place.text("src/made/e"), "another call's");
 }
