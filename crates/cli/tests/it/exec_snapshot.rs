@@ -17,13 +17,20 @@ const FILES: &[(&str, &str)] = &[
     ("vol/.keep", ""),
 ];
 
+/// Moves a folder in a way that no analysis sees beforehand.
+const MOVE: &str = "python3 -c 'import os; os.rename(\"src/deep\", \"src/moved\")'";
+
+/// A site whose person accepts this much, with a session that has read the files.
 fn accepting(accept: &str) -> Site {
-    Site::with_setup(FILES, |site| {
+    let site = Site::with_setup(FILES, |site| {
         let folder = site.home().join(".config/tagout");
         fs::create_dir_all(&folder).unwrap();
         let policy = format!("version: 1\nisolation:\n  accept: {accept}\n");
         fs::write(folder.join("policy.yaml"), policy).unwrap();
-    })
+    });
+    let read = site.exec("cat src/a.txt src/b.txt src/deep/c.txt");
+    assert_eq!(read.code, Some(0), "{}", read.shown());
+    site
 }
 
 /// `tagout` with a mount of its own inside the workspace.
@@ -83,7 +90,7 @@ fn undo(site: &Site, execution: &str) {
 fn not_accepted_is_refused() {
     for site in [Site::new(FILES), accepting("full")] {
         let before = site.tree();
-        let output = exec(&site, &[], "echo x > src/a.txt").output().unwrap();
+        let output = exec(&site, &[], "echo x > src/new.txt").output().unwrap();
         let told = told(&output);
         assert_eq!(output.status.code(), Some(126), "{told:#}");
         assert_eq!(told["error"]["code"], "ISOLATION_UNAVAILABLE", "{told:#}");
@@ -101,9 +108,11 @@ fn not_accepted_is_refused() {
 fn accepted_runs_in_place_and_can_be_undone() {
     let site = accepting("process");
     let before = site.tree();
-    let line = "printf 'new\\n' > src/a.txt; rm src/b.txt; mv src/deep src/moved; \
-                mkdir -p src/x/y; echo z > src/x/y/z; ln -s a.txt src/link";
-    let told = receipt(&site, line);
+    let line = format!(
+        "printf 'new\\n' > src/a.txt; rm src/b.txt; {MOVE}; \
+                mkdir -p src/x/y; echo z > src/x/y/z; ln -s a.txt src/link"
+    );
+    let told = receipt(&site, &line);
     assert_eq!(
         (&told["outcome"], &told["lane"]),
         (&Value::from("completed"), &Value::from("snapshot")),
@@ -184,9 +193,11 @@ fn a_limit_takes_it_back() {
 
 /// Starts a command that changes things, and kills Tagout while it goes on.
 fn killed(site: &Site) {
-    let line = "rm src/b.txt; mkdir src/new; echo x > src/new/f; mv src/deep src/moved; \
-                echo changed > src/a.txt; sleep 60";
-    let mut command = exec(site, &[], line);
+    let line = format!(
+        "rm src/b.txt; mkdir src/new; echo x > src/new/f; {MOVE}; \
+                echo changed > src/a.txt; sleep 60"
+    );
+    let mut command = exec(site, &[], &line);
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let began = Instant::now();
     while site.read("src/a.txt").as_deref() != Some("changed\n") {
