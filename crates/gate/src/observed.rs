@@ -77,6 +77,15 @@ impl<'a> Bounds<'a> {
     }
 }
 
+/// Says of one path after the other whether an intent may change it.
+pub(crate) fn owner<'a>(
+    inner: &'a Inner,
+    intent: Option<&'a IntentId>,
+) -> impl Fn(&WorkspacePath) -> bool + 'a {
+    let bounds = Bounds::new(inner, intent);
+    move |path| bounds.against(path).is_none()
+}
+
 /// Every folder that leads to a change.
 fn ways(changes: &[Change]) -> BTreeSet<RelPath> {
     let mut found = BTreeSet::new();

@@ -98,9 +98,11 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
     if !confirmed.is_empty() {
         inner.workspace.confirm(&confirmed)?;
     }
+    let taken = command::take_back(inner)?;
     orphans(inner, &mut recovered)?;
     command::clean(inner)?;
     recovered.conflicts = found.conflicts.iter().map(ToString::to_string).collect();
+    recovered.conflicts.extend(taken);
     if recovered != Recovered::default() {
         let data = json!({
             "completed": recovered.completed,

@@ -5,6 +5,8 @@ mod check;
 mod mounts;
 mod walls;
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 use crate::confine::{self, Running};
@@ -135,19 +137,24 @@ fn possible(probed: &Probed) -> Result<(), (String, String)> {
 
 /// There is no list of mounts on this system, and no overlay either.
 #[cfg(not(target_os = "linux"))]
-fn no_nested_mounts(_wanted: &Wanted) -> Result<(), (String, String)> {
-    Ok(())
+pub fn nested_mount(_workspace: &Path) -> Option<PathBuf> {
+    None
 }
 
+/// A mount inside a workspace, over which no overlay can be laid.
 #[cfg(target_os = "linux")]
+pub fn nested_mount(workspace: &Path) -> Option<PathBuf> {
+    mounts::below(workspace)
+}
+
 fn no_nested_mounts(wanted: &Wanted) -> Result<(), (String, String)> {
-    match mounts::below(&wanted.workspace) {
+    match nested_mount(&wanted.workspace) {
         Some(nested) => Err((
             format!(
                 "`{}` is a mount inside the workspace, and an overlay can't be laid over it",
                 nested.display()
             ),
-            "unmount it, move it out of the workspace, or accept `snapshot` in your own layer"
+            "unmount it, move it out of the workspace, or accept `process` in your own policy"
                 .to_owned(),
         )),
         None => Ok(()),

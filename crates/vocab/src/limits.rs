@@ -424,6 +424,18 @@ pub const RUN_FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Bytes that a command writes in all by default: a build folder with its dependencies.
 pub const RUN_TOTAL_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 
+/// Bytes that are kept before a command that writes in place.
+pub const SNAPSHOT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// Paths that are looked at to find what a command may write in place.
+pub const SNAPSHOT_LOOKS_MAX: usize = 500_000;
+
+/// How often it is noted that a command that writes in place goes on.
+pub const SNAPSHOT_NOTE_MS: u64 = 1_000;
+
+/// How often what a dead process's command left is looked at again.
+pub const SNAPSHOT_TRIES_MAX: usize = 10;
+
 /// Open descriptors of one process of a command by default: what most systems give.
 pub const RUN_DESCRIPTORS_MAX: u64 = 4_096;
 

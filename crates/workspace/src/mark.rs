@@ -33,6 +33,15 @@ impl Mark {
         }
     }
 
+    /// A mark that lies this many whole seconds later.
+    pub const fn later(self, seconds: i64) -> Self {
+        let at = FileTime {
+            seconds: self.at.seconds.saturating_add(seconds),
+            nanos: self.at.nanos,
+        };
+        Self { at, ..self }
+    }
+
     /// Whether a file may have changed since.
     pub(crate) fn may_have_changed(&self, identity: &Identity) -> bool {
         self.clock_was_set || identity.ctime >= self.at

@@ -20,6 +20,8 @@ mod exec_corpus;
 mod exec_everyday;
 mod exec_folders;
 #[cfg(test)]
+mod exec_snapshot;
+#[cfg(test)]
 mod exec_walls;
 #[cfg(test)]
 mod explain;

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use tagout_policy::judge::Isolation;
-use tagout_sandbox::{Host, Line};
+use tagout_policy::law;
+use tagout_sandbox::{Host, Line, nested_mount};
 use tagout_vocab::Class;
 use tagout_workspace::files;
 
@@ -54,14 +55,24 @@ impl Inner {
             return Ok(Isolation::Unavailable);
         };
         let host = yard.host(&self.site.state)?;
-        let held = match class {
+        let full = match class {
             Class::Safe => host.read_only.works(),
-            Class::Destructive => host.transaction.works(),
+            Class::Destructive => {
+                host.transaction.works() && nested_mount(self.workspace.root()).is_none()
+            }
         };
-        Ok(if held {
-            Isolation::Transaction
-        } else {
-            Isolation::Unavailable
+        let (snapshot, bare) = (host.snapshot.works(), host.bare_snapshot.works());
+        // What is not accepted is named all the same, so that the refusal says what could be.
+        let weaker = match (class, self.shelf.books.law.isolation()) {
+            (Class::Safe, law::Isolation::Process) => false,
+            (Class::Safe, law::Isolation::Full | law::Isolation::None) => bare,
+            (Class::Destructive, law::Isolation::Process) => snapshot,
+            (Class::Destructive, law::Isolation::Full | law::Isolation::None) => snapshot || bare,
+        };
+        Ok(match (full, weaker) {
+            (true, _) => Isolation::Transaction,
+            (false, true) => Isolation::Snapshot,
+            (false, false) => Isolation::Unavailable,
         })
     }
 }

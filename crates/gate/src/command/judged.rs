@@ -86,9 +86,25 @@ pub(crate) fn judged(
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
-    let mut beyond = of_git(inner, &changes);
+    let (paths, refused) = judged_changes(inner, intent, &changes);
+    if changes.len() < entries.len() {
+        let message = "it would change a path that is none beneath the workspace".to_owned();
+        let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
+        let failure = Failure::new(kind, cause, Code::ScopeViolation, message);
+        return (paths, Err(failure));
+    }
+    (paths, refused)
+}
+
+/// The same for changes that come from elsewhere.
+pub(crate) fn judged_changes(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    changes: &[Change],
+) -> (Vec<ParkedPath>, Result<(), Failure>) {
+    let mut beyond = of_git(inner, changes);
     // Here only folders come without a digest.
-    let own = not_of_git(&changes, true);
+    let own = not_of_git(changes, true);
     beyond.extend(observed::beyond(inner, intent, &own, |_| true));
     let paths = changes
         .iter()
@@ -102,14 +118,7 @@ pub(crate) fn judged(
             }
         })
         .collect();
-    let refused = if changes.len() < entries.len() {
-        let message = "it would change a path that is none beneath the workspace".to_owned();
-        let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
-        Err(Failure::new(kind, cause, Code::ScopeViolation, message))
-    } else {
-        observed::refused(&beyond)
-    };
-    (paths, refused)
+    (paths, observed::refused(&beyond))
 }
 
 /// What git runs or obeys gives authority, although git's folder belongs to no intent.

@@ -11,6 +11,7 @@ mod ended;
 mod exclude;
 mod folders;
 mod host;
+mod inplace;
 mod judged;
 mod long;
 mod park;
@@ -21,6 +22,7 @@ mod settle;
 mod stored;
 mod tracked;
 mod words;
+mod writable;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -37,6 +39,7 @@ pub use stored::StoredOutput;
 
 pub(crate) use apply::SealedApply;
 pub(crate) use clean::clean;
+pub(crate) use inplace::recover as take_back;
 pub(crate) use judged::{judged, owns, read};
 pub(crate) use long::end_session;
 pub(crate) use park::park;

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tagout_sandbox::{Ended, Lane, SandboxError};
-use tagout_vocab::{Place, ResourceLimits};
-use tagout_workspace::Mark;
+use tagout_sandbox::{Ended, Host, Lane, Plan, SandboxError, Wanted};
+use tagout_vocab::limits::IMAGE_BYTES_MAX;
+use tagout_vocab::{Class, Place, ResourceLimits};
+use tagout_workspace::{Mark, TakenBack};
 
 use super::confine::Places;
 use super::folders::Folders;
+use super::inplace::InPlace;
 use super::parked::ParkedPath;
 use super::{Attached, Command, CommandEnded, Printed, Yard};
 use crate::engine::Inner;
@@ -50,6 +52,8 @@ pub(crate) struct Over {
     pub(crate) whole: bool,
     /// From when on changes in the workspace are someone else's.
     pub(crate) mark: Mark,
+    /// What it did in place and was taken back.
+    pub(crate) taken: Option<TakenBack>,
     /// Held until what it wrote is settled: two commands of a session must not mix their layers.
     #[expect(dead_code, reason = "held for the lock")]
     pub(crate) locked: Option<Locked>,
@@ -135,10 +139,13 @@ impl Room<'_> {
         let cwd = self.start_in(command.cwd.as_deref())?;
         let state = |error: GateError| of_state(&error);
         let places = Places::make(self).map_err(state)?;
-        let wanted = self.wanted(command, cwd, &places);
+        let mut wanted = self.wanted(command, cwd, &places);
         let host = self.yard.host(&self.inner.site.state).map_err(state)?;
-        let plan =
-            tagout_sandbox::plan(host, &wanted).map_err(|refused| of_sandbox(refused.into()))?;
+        if !host.transaction.works() {
+            // Without overlays there are none for caches either; they are read-only then.
+            wanted.layers.caches.clear();
+        }
+        let mut plan = planned(host, &wanted)?;
         let locked = (plan.lane() != Lane::ReadOnly && !command.long_running)
             .then(|| self.inner.site.store.lock(&places.session))
             .transpose()
@@ -146,6 +153,14 @@ impl Room<'_> {
         let (lane, enforcers) = (plan.lane(), plan.enforcers().to_vec());
         if locked.is_some() {
             self.refresh(&places).map_err(state)?;
+        }
+        let mut in_place = None;
+        if lane == Lane::Snapshot && self.ticket.class == Class::Destructive {
+            let open = InPlace::begin(self)?;
+            wanted.writable = open.writable();
+            wanted.limits.file_bytes = at_most(wanted.limits.file_bytes, IMAGE_BYTES_MAX);
+            plan = planned(host, &wanted)?;
+            in_place = Some(open);
         }
         let mark = self.inner.workspace.mark()?;
         let running = plan.start().map_err(of_sandbox)?;
@@ -158,22 +173,37 @@ impl Room<'_> {
                 places,
                 whole: true,
                 mark,
+                taken: None,
                 locked,
             });
         }
         let stopper = running.stopper();
         self.attached.stop.attach(move || stopper.stop());
-        let ended = running.wait();
+        let ended = match &in_place {
+            Some(open) => open.wait(running),
+            None => running.wait(),
+        };
         self.attached.stop.detach();
+        let taken = in_place.as_mut().map(InPlace::settle).transpose();
+        let taken = taken.map_err(state)?;
         let ended = ended.map_err(of_sandbox)?;
         Ok(Over {
             whole: ended.failed_by.is_none() && !ended.stopped,
             mark: mark.with_clock_set(ended.clock_was_set),
             ended: told(ended, self.ticket.execution.as_str()),
             places,
+            taken,
             locked,
         })
     }
+}
+
+fn planned(host: &Host, wanted: &Wanted) -> Result<Plan, ToolError> {
+    tagout_sandbox::plan(host, wanted).map_err(|refused| of_sandbox(refused.into()))
+}
+
+fn at_most(bound: Option<u64>, max: u64) -> Option<u64> {
+    Some(bound.unwrap_or(max).min(max))
 }
 
 fn left_running(lane: Lane, enforcers: Vec<tagout_sandbox::Enforcer>, id: String) -> CommandEnded {

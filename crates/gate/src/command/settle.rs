@@ -8,7 +8,7 @@ use tagout_sandbox::Limit;
 use tagout_sandbox::layer::{self, ChangeSet};
 use tagout_vocab::limits::LESSON_BYTES_MAX;
 use tagout_vocab::{Class, Code};
-use tagout_workspace::{Change, Transaction};
+use tagout_workspace::{Change, TakenBack, Transaction};
 
 use super::parked::ParkedPath;
 use super::private::Private;
@@ -115,7 +115,13 @@ impl Room<'_> {
         let mut refused = self.ended_badly(over);
         let mut layer = None;
         let mut ended = over.ended.clone();
-        if self.ticket.class == Class::Destructive && !command.long_running {
+        if let Some(taken) = &over.taken {
+            drop(layer::remove(&over.places.own));
+            let kept = self.keep_taken(taken, &mut ended, transaction, refused.is_none());
+            if refused.is_none() {
+                refused = kept.err();
+            }
+        } else if self.ticket.class == Class::Destructive && !command.long_running {
             let own = Layer {
                 own: over.places.own.clone(),
                 paths: Vec::new(),
@@ -219,6 +225,44 @@ impl Room<'_> {
             self.split(over).map_err(state)?;
         }
         Ok(())
+    }
+
+    /// Judges what was done in place and is taken back already, and stages it. What may not be
+    /// applied is not parked: there is no layer to keep it in.
+    fn keep_taken(
+        &self,
+        taken: &TakenBack,
+        ended: &mut CommandEnded,
+        transaction: &mut Transaction<'_>,
+        wanted: bool,
+    ) -> Result<(), Refused> {
+        let intent = self.ticket.intent.as_ref();
+        let (paths, beyond) = super::judged::judged_changes(self.inner, intent, &taken.changes);
+        ended.changed = paths.into_iter().map(|one| one.path).collect();
+        if !wanted {
+            return Ok(());
+        }
+        if !taken.whole {
+            let message = "the command wrote more than can be kept; it was taken back".to_owned();
+            let (kind, code) = (FailureKind::Resource, Code::LimitExceeded);
+            return Err(Refused::failed(kind, Cause::LimitPassed, code, message));
+        }
+        if let Some(first) = taken.conflicts.first() {
+            let message = format!(
+                "another call changed {} meanwhile; what the command did elsewhere was taken back",
+                first.path
+            );
+            let (kind, code) = (FailureKind::State, Code::Conflict);
+            return Err(Refused::failed(kind, Cause::Conflicted, code, message));
+        }
+        let mut staged = || {
+            let staged = transaction.stage_taken(taken);
+            staged.map_err(|error| Failure::of_workspace(&error))
+        };
+        beyond.and_then(|()| staged()).map_err(|failure| Refused {
+            parked: false,
+            ..Refused::kept(failure)
+        })
     }
 
     /// Moves what is private into the session's layers.

@@ -395,6 +395,11 @@ pub(crate) fn try_lock(file: &impl AsFd) -> io::Result<bool> {
     }
 }
 
+/// Makes everything on the file system of a handle durable.
+pub(crate) fn sync_system(handle: &impl AsFd) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(handle)?)
+}
+
 /// Makes the bytes of a file durable.
 pub(crate) fn sync_data(file: &impl AsFd) -> io::Result<()> {
     Ok(rustix::fs::fdatasync(file)?)

@@ -190,6 +190,11 @@ pub(crate) fn try_lock(_file: &impl std::fmt::Debug) -> io::Result<bool> {
     refused()
 }
 
+/// Makes everything on the file system of a handle durable.
+pub(crate) fn sync_system(_handle: &impl std::fmt::Debug) -> io::Result<()> {
+    refused()
+}
+
 /// Makes the bytes of a file durable.
 pub(crate) fn sync_data(_file: &impl std::fmt::Debug) -> io::Result<()> {
     refused()

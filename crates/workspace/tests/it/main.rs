@@ -17,6 +17,7 @@
 mod bad_places;
 mod claims;
 mod files;
+mod inplace;
 mod kill;
 mod paths;
 mod powerloss;

@@ -161,7 +161,13 @@ pub(in crate::judge) fn isolation(case: &Case<'_>) -> Finding {
     match case.facts.isolation {
         Isolation::Transaction => pass("the command runs in a layer that is judged afterwards"),
         Isolation::Snapshot if case.books.law.isolation() == law::Isolation::Full => {
-            unavailable("only a snapshot can be had here, and the user's layer does not accept it")
+            let reason = "only a snapshot can be had here, and the user's layer does not accept it";
+            No::new(Gate::Isolation, Code::IsolationUnavailable, reason)
+                .remedy(
+                    "use an edit tool instead of a command, or ask a person to accept weaker walls \
+                     (`isolation`) in their own policy; `tagout doctor` says what this host lacks",
+                )
+                .deny()
         }
         Isolation::Snapshot => pass("the command runs against a snapshot, as the user accepts"),
         Isolation::Assumed => pass("taken as available; nothing was probed"),

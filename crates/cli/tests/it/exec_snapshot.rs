@@ -1,0 +1,257 @@
+//! The snapshot lane: a workspace with a mount in it, over which no overlay can be laid.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::confined::Site;
+
+const FILES: &[(&str, &str)] = &[
+    ("src/a.txt", "one\n"),
+    ("src/b.txt", "two\n"),
+    ("src/deep/c.txt", "three\n"),
+    ("other.txt", "other\n"),
+    ("vol/.keep", ""),
+];
+
+/// Moves a folder in a way that no analysis sees beforehand.
+const MOVE: &str = "python3 -c 'import os; os.rename(\"src/deep\", \"src/moved\")'";
+
+/// A site whose person accepts this much, with a session that has read the files.
+fn accepting(accept: &str) -> Site {
+    let site = Site::with_setup(FILES, |site| {
+        let folder = site.home().join(".config/tagout");
+        fs::create_dir_all(&folder).unwrap();
+        let policy = format!("version: 1\nisolation:\n  accept: {accept}\n");
+        fs::write(folder.join("policy.yaml"), policy).unwrap();
+    });
+    let read = site.exec("cat src/a.txt src/b.txt src/deep/c.txt");
+    assert_eq!(read.code, Some(0), "{}", read.shown());
+    site
+}
+
+/// `tagout` with a mount of its own inside the workspace.
+fn mounted(site: &Site, args: &[&str]) -> Command {
+    let inner = site.command(args);
+    let mut outer = Command::new("unshare");
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        outer.args(["-U", "-r"]);
+    }
+    outer.args([
+        "-m",
+        "sh",
+        "-c",
+        "mount -t tmpfs none vol && exec \"$@\"",
+        "sh",
+    ]);
+    outer.arg(inner.get_program()).args(inner.get_args());
+    outer.current_dir(site.root()).env_clear();
+    outer.envs(
+        inner
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    outer.stdin(Stdio::null());
+    outer
+}
+
+fn exec(site: &Site, options: &[&str], line: &str) -> Command {
+    let first = ["exec", "--session", "s-1", "--intent", "INT-001", "--json"];
+    mounted(site, &[&first[..], options, &["--", line]].concat())
+}
+
+fn told(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn receipt(site: &Site, line: &str) -> Value {
+    told(&exec(site, &[], line).output().unwrap())
+}
+
+/// Undoes an execution as a person would.
+fn undo(site: &Site, execution: &str) {
+    let options = tagout_workspace::Options::default();
+    let workspace =
+        tagout_workspace::Workspace::open(&site.root(), &site.state(), options).unwrap();
+    let undo = tagout_vocab::CallId::new("undo").unwrap();
+    let mut transaction = workspace.begin(&undo).unwrap();
+    let execution = tagout_vocab::CallId::new(execution).unwrap();
+    transaction.revert(&execution).unwrap();
+    let now = tagout_vocab::Timestamp::from_millis(0);
+    transaction.commit(now, b"").unwrap().confirm();
+}
+
+/// S1, S2: without the user's word nothing weaker is used, and the refusal says what would help.
+#[test]
+fn not_accepted_is_refused() {
+    for site in [Site::new(FILES), accepting("full")] {
+        let before = site.tree();
+        let output = exec(&site, &[], "echo x > src/new.txt").output().unwrap();
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(126), "{told:#}");
+        assert_eq!(told["error"]["code"], "ISOLATION_UNAVAILABLE", "{told:#}");
+        let remedy = told["error"]["remedy"].as_str().unwrap();
+        assert!(remedy.contains("isolation"), "{remedy}");
+        assert_eq!(site.tree(), before);
+        let reads = receipt(&site, "cat src/a.txt");
+        assert_eq!(reads["lane"], "read-only", "{reads:#}");
+    }
+}
+
+/// S2, L4: where it is accepted, what the intent owns is applied, recorded with the lane's name,
+/// and can be taken back.
+#[test]
+fn accepted_runs_in_place_and_can_be_undone() {
+    let site = accepting("process");
+    let before = site.tree();
+    let line = format!(
+        "printf 'new\\n' > src/a.txt; rm src/b.txt; {MOVE}; \
+                mkdir -p src/x/y; echo z > src/x/y/z; ln -s a.txt src/link"
+    );
+    let told = receipt(&site, &line);
+    assert_eq!(
+        (&told["outcome"], &told["lane"]),
+        (&Value::from("completed"), &Value::from("snapshot")),
+        "{told:#}"
+    );
+    let weaker = |one: &Value| one["what"] == "writes" && one["weaker"] == true;
+    assert!(told["enforcers"].as_array().unwrap().iter().any(weaker));
+    assert_eq!(site.read("src/a.txt").as_deref(), Some("new\n"));
+    assert_eq!(site.read("src/link").as_deref(), Some("new\n"));
+    assert_eq!(site.read("src/b.txt"), None);
+    assert_eq!(site.read("src/deep/c.txt"), None);
+    assert_eq!(site.read("src/moved/c.txt").as_deref(), Some("three\n"));
+    assert_eq!(site.read("src/x/y/z").as_deref(), Some("z\n"));
+    let log = site.tagout(&["log", "--json"]);
+    assert!(
+        log.stdout.contains("\"lane\":\"snapshot\""),
+        "{}",
+        log.stdout
+    );
+    let execution = told["execution"].as_str().unwrap();
+    assert!(site.states(execution).contains(&"COMPLETED".to_owned()));
+    assert_eq!(site.tagout(&["verify"]).code, Some(0));
+    undo(&site, execution);
+    assert_eq!(site.tree(), before);
+}
+
+/// Invariant 7: nothing beyond the scope can be written, and what decides about agents is taken
+/// back with all the rest.
+#[test]
+fn what_is_not_permitted_does_not_stay() {
+    let site = accepting("process");
+    let before = site.tree();
+    let told = receipt(&site, "python3 -c 'open(\"other.txt\", \"w\")'");
+    assert_ne!(told["exit_code"], 0, "{told:#}");
+    assert_eq!(site.tree(), before);
+    let line = "python3 -c 'import os; open(\"src/a.txt\", \"w\").write(\"2\"); \
+                os.mkdir(\"src/.claude\"); open(\"src/.claude/settings.json\", \"w\")'";
+    let told = receipt(&site, line);
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
+    assert_eq!(told["outcome"], "rolled_back");
+    assert_eq!(site.tree(), before);
+    assert_eq!(site.parked(), Vec::<String>::new());
+    let told = receipt(
+        &site,
+        "python3 -c 'import os; os.chmod(\"src/a.txt\", 0o777)'",
+    );
+    assert_ne!(told["exit_code"], 0, "metadata is locked: {told:#}");
+}
+
+/// A file with a name elsewhere can't be held, and too much is not kept.
+#[test]
+fn what_can_not_be_kept_is_refused() {
+    let site = accepting("process");
+    fs::hard_link(site.root().join("src/a.txt"), site.root().join("vol-a.txt")).unwrap();
+    let told = receipt(&site, "echo x > src/b.txt");
+    assert_eq!(told["error"]["code"], "ISOLATION_UNAVAILABLE", "{told:#}");
+    fs::remove_file(site.root().join("vol-a.txt")).unwrap();
+    let large = fs::File::create(site.root().join("src/large")).unwrap();
+    large.set_len(600 * 1024 * 1024).unwrap();
+    let told = receipt(&site, "echo x > src/b.txt");
+    assert_eq!(told["error"]["code"], "ISOLATION_UNAVAILABLE", "{told:#}");
+    let remedy = told["error"]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("narrower scope"), "{remedy}");
+    assert_eq!(site.read("src/b.txt").as_deref(), Some("two\n"));
+}
+
+/// A limit that was hit leaves nothing.
+#[test]
+fn a_limit_takes_it_back() {
+    let site = accepting("process");
+    let before = site.tree();
+    let line = "echo x > src/a.txt; rm src/b.txt; sleep 60";
+    let output = exec(&site, &["--timeout", "1500"], line).output().unwrap();
+    let told = told(&output);
+    assert_eq!(told["error"]["code"], "TIMEOUT", "{told:#}");
+    assert_eq!(site.tree(), before);
+}
+
+/// Starts a command that changes things, and kills Tagout while it goes on.
+fn killed(site: &Site) {
+    let line = format!(
+        "rm src/b.txt; mkdir src/new; echo x > src/new/f; {MOVE}; \
+                echo changed > src/a.txt; sleep 60"
+    );
+    let mut command = exec(site, &[], &line);
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    while site.read("src/a.txt").as_deref() != Some("changed\n") {
+        assert!(began.elapsed() < Duration::from_secs(30), "it never began");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// L4: the next process takes back what a killed one left in place.
+#[test]
+fn a_killed_run_is_taken_back() {
+    let site = accepting("process");
+    let before = site.tree();
+    killed(&site);
+    let next = site.exec_with(&["--json"], "cat src/a.txt");
+    assert_eq!(next.code, Some(0), "{}", next.shown());
+    assert_eq!(site.tree(), before);
+    let log = site.tagout(&["log", "--json"]);
+    assert!(log.stdout.contains("\"ROLLED_BACK\""), "{}", log.stdout);
+    assert_eq!(site.tagout(&["verify"]).code, Some(0));
+    let told = receipt(&site, "echo again > src/a.txt");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+}
+
+/// L4: a person's work after the kill stays, and so does what was there before.
+#[test]
+fn a_persons_work_meanwhile_is_kept() {
+    let site = accepting("process");
+    killed(&site);
+    site.write("src/a.txt", "a person's\n");
+    // As if the run had ended long before the person came.
+    let notes = fs::read_dir(site.state().join("gate/in-place")).unwrap();
+    for note in notes.flatten() {
+        let mut told: Value = serde_json::from_slice(&fs::read(note.path()).unwrap()).unwrap();
+        let at = &mut told["alive"]["at"]["seconds"];
+        *at = Value::from(at.as_i64().unwrap() - 1_000);
+        fs::write(note.path(), told.to_string()).unwrap();
+    }
+    let next = site.exec_with(&["--json"], "cat src/a.txt");
+    assert_eq!(next.code, Some(0), "{}", next.shown());
+    assert_eq!(site.read("src/a.txt").as_deref(), Some("a person's\n"));
+    assert_eq!(site.read("src/b.txt").as_deref(), Some("two\n"));
+    let folders = fs::read_dir(site.state().join("kept")).unwrap().flatten();
+    let kept: Vec<String> = folders
+        .flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten())
+        .map(|file| fs::read_to_string(file.path()).unwrap())
+        .collect();
+    assert!(kept.contains(&"one\n".to_owned()), "{kept:?}");
+    let log = site.tagout(&["log", "--json"]);
+    assert!(
+        log.stdout.contains("src/a.txt"),
+        "the conflict is told: {}",
+        log.stdout
+    );
+}
