@@ -1,11 +1,13 @@
 //! What can be typed. The help text is the doc comment of each field.
 
+mod clients;
 mod commands;
 mod ledger;
 mod runtime;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use clients::HookArgs;
 pub(crate) use commands::{DoctorArgs, ExecArgs, ParkedArgs, ParkedVerb};
 pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
 pub(crate) use runtime::{
@@ -60,6 +62,7 @@ pub(crate) enum Verb {
     Explain(ExplainArgs),
     Run(RunArgs),
     Exec(ExecArgs),
+    Hook(HookArgs),
     Intent(IntentArgs),
     Trust(TrustArgs),
     Pending(PendingArgs),
@@ -241,6 +244,17 @@ pub(crate) fn wants_json() -> bool {
     std::env::args_os()
         .take_while(|word| word != "--")
         .any(|word| word == "--json")
+}
+
+/// Whether a client started this program as its hook, also with a line that can't be understood.
+pub(crate) fn is_hook() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == "hook")
+}
+
+/// This program, by its absolute path.
+pub(crate) fn own_program() -> Option<String> {
+    let path = std::env::current_exe().ok()?;
+    path.to_str().map(str::to_owned)
 }
 
 /// The command line's definition, for completions.
