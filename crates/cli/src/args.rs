@@ -7,7 +7,7 @@ mod runtime;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use clients::HookArgs;
+pub(crate) use clients::{HookArgs, InstallArgs, ScopeArg, UninstallArgs};
 pub(crate) use commands::{DoctorArgs, ExecArgs, ParkedArgs, ParkedVerb};
 pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
 pub(crate) use runtime::{
@@ -63,6 +63,8 @@ pub(crate) enum Verb {
     Run(RunArgs),
     Exec(ExecArgs),
     Hook(HookArgs),
+    Install(InstallArgs),
+    Uninstall(UninstallArgs),
     Intent(IntentArgs),
     Trust(TrustArgs),
     Pending(PendingArgs),
@@ -292,6 +294,11 @@ pub(crate) fn state_dir() -> Option<PathBuf> {
     named("TAGOUT_STATE_DIR")
         .or_else(|| named("XDG_STATE_HOME").map(|folder| folder.join("tagout")))
         .or_else(|| named("HOME").map(|home| home.join(".local").join("state").join("tagout")))
+}
+
+/// The user's home.
+pub(crate) fn home() -> Option<PathBuf> {
+    named("HOME")
 }
 
 /// Whether this process was started by a governed call: `TAGOUT_GOVERNED` is set there, and the

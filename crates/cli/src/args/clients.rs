@@ -24,3 +24,63 @@ pub(crate) struct HookArgs {
     #[arg(long, hide = true, value_name = "HOW")]
     pub(crate) fail: Option<String>,
 }
+
+/// For whom hooks are installed.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum ScopeArg {
+    /// This repository
+    Project,
+    /// Everything that this user does
+    User,
+    /// Everybody on this machine, where users can't change it
+    Managed,
+}
+
+/// Write the hook into the configuration of clients, or say what would be open
+///
+/// What others wrote into the same files stays as it is. Clients: claude-code, codex, gemini-cli,
+/// copilot-cli, qwen-code, cline, factory-droid, goose, opencode, cursor, vscode, windsurf, kiro.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  tagout install claude-code\n  tagout install codex --check")]
+pub(crate) struct InstallArgs {
+    /// The clients
+    #[arg(required = true, value_name = "CLIENT")]
+    pub(crate) clients: Vec<String>,
+
+    /// For whom
+    #[arg(long, value_enum, default_value_t = ScopeArg::Project)]
+    pub(crate) scope: ScopeArg,
+
+    /// Write nothing; say what is installed and what would be open
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Take the hook out of the configuration of clients
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  tagout uninstall claude-code")]
+pub(crate) struct UninstallArgs {
+    /// The clients
+    #[arg(required = true, value_name = "CLIENT")]
+    pub(crate) clients: Vec<String>,
+
+    /// For whom
+    #[arg(long, value_enum, default_value_t = ScopeArg::Project)]
+    pub(crate) scope: ScopeArg,
+
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

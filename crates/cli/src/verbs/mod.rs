@@ -9,6 +9,7 @@ mod explain;
 mod grant;
 mod hook;
 mod init;
+mod install;
 mod intent;
 mod lint;
 mod log;
@@ -43,6 +44,8 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Parked(verb) => parked::run(place, &verb),
         Verb::Doctor(verb) => doctor::run(place, &verb),
         Verb::Hook(verb) => return hook::run(place, &verb),
+        Verb::Install(verb) => install::run(place, &verb),
+        Verb::Uninstall(verb) => install::uninstall(place, &verb),
         Verb::Trust(verb) => trust::run(place, &verb),
         Verb::Pending(verb) => people::pending(place, &verb),
         Verb::Approve(verb) => people::approve(place, &verb),
