@@ -48,7 +48,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    fn fill(&self, text: &str) -> String {
+    pub(crate) fn fill(&self, text: &str) -> String {
         text.replace("{base}", &self.base)
             .replace("{home}", &self.home.to_string_lossy())
             .replace("{workspace}", &self.workspace.to_string_lossy())
