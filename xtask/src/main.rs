@@ -6,8 +6,6 @@
     reason = "a chore spawns programs, reads its environment and talks to the person who ran it"
 )]
 
-use std::process::ExitCode;
-
 mod bench;
 mod clients;
 mod docs;
@@ -19,13 +17,13 @@ mod tidy;
 mod verbs;
 mod wrap;
 
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match verbs::run(&words) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: {error}");
-            ExitCode::FAILURE
+            std::process::ExitCode::FAILURE
         }
     }
 }

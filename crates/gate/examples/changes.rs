@@ -4,11 +4,12 @@
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
-    clippy::indexing_slicing,
+    clippy::disallowed_methods,
     clippy::panic,
     reason = "a test program: its output is its purpose and a panic is a finding"
 )]
 
+#[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/it/changes/picture.rs"]
 mod picture;
 

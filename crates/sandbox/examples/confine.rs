@@ -1,7 +1,8 @@
 //! Runs one command confined: what the tests, and people who try things out, use.
 //!
 //! `confine LANE WORKSPACE SCRATCH [KEY=VALUE…] -- PROGRAM [ARGUMENT…]`; LANE is `r`, `t`, `s`,
-//! `probe`, or `end` with a session's folder as WORKSPACE. Prints the receipt as JSON on standard error and leaves with the command's code.
+//! `probe`, or `end` with a session's folder as WORKSPACE. Prints the receipt as JSON on standard
+//! error and leaves with the command's code.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

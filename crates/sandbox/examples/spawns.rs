@@ -1,7 +1,7 @@
 //! Times the start and end of `true`: plain, in the read-only lane, in the transaction lane.
 //!
-//! `spawns SCRATCH [ROUNDS]`. One round does each once, so that whatever else the machine does falls
-//! on all alike; the medians are printed, and their ratios to the plain one.
+//! `spawns SCRATCH [ROUNDS]`. One round does each once, so that whatever else the machine does
+//! falls on all alike; the medians are printed, and their ratios to the plain one.
 
 #![allow(
     clippy::disallowed_methods,

@@ -78,9 +78,9 @@ pub struct Host {
 }
 
 impl Host {
-    /// Tries everything once, with its scratch below the given folder: each lane is wholly built and
-    /// runs a program, because a step that passes alone can fail with the others. The folder should
-    /// be on the file system that layers will lie on.
+    /// Tries everything once, with its scratch below the given folder: each lane is wholly built
+    /// and runs a program, because a step that passes alone can fail with the others. The folder
+    /// should be on the file system that layers will lie on.
     pub fn probe(scratch: &Path) -> Self {
         let landlock_abi = confine::landlock_abi();
         let tried = |lane, namespaces| trial::run(scratch, landlock_abi, lane, namespaces);

@@ -1,10 +1,18 @@
 //! Confined processes: every command that Tagout runs, runs through here.
 //!
-//! A caller says what it wants ([`Wanted`]); [`plan`] compares that with what this machine was seen
-//! to enforce ([`Host`]) and names the lane and, for each wall and each limit, who holds it, or
-//! refuses with the remedy. [`Plan::start`] hands the plan to a small single-threaded helper process
-//! that builds the walls and runs the command inside. Nothing is ever retried outside of them.
-//! Policies, ledgers and clients are not known here.
+//! A caller says what it wants ([`Wanted`]); [`plan`] compares that with what this machine was
+//! seen to enforce ([`Host`]) and names the lane and, for each wall and each limit, who holds it,
+//! or refuses with the remedy. [`Plan::start`] hands the plan to a small single-threaded helper
+//! process that builds the walls and runs the command inside. Nothing is ever retried outside of
+//! them. Policies, ledgers and clients are not known here.
+
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(
+        dead_code,
+        reason = "the stub of other systems refuses before most of it is reached"
+    )
+)]
 
 mod confine;
 mod ended;
@@ -38,8 +46,8 @@ pub use session::{Detached, session_runs, stop_detached, stop_session};
 pub use signals::on_interrupt;
 pub use wanted::{Cache, Input, Lane, Layers, Network, Wanted, Weaker};
 
-/// The file by which a process inside a sandbox knows that it is governed. Nothing inside can remove
-/// it.
+/// The file by which a process inside a sandbox knows that it is governed. Nothing inside can
+/// remove it.
 pub const GOVERNED: &str = "/run/tagout/governed";
 
 /// Lets any program that links this crate be its own helper, without a line in its `main`: for test

@@ -14,8 +14,8 @@ use std::thread::JoinHandle;
 use serde::{Deserialize, Serialize};
 use tagout_vocab::limits::{OUTPUT_HEAD_BYTES_MAX, OUTPUT_TAIL_BYTES_MAX};
 
-/// Bytes that are taken from one end before the other is looked at: small, so that the order of what
-/// both print stays near to the order in which it was printed.
+/// Bytes that are taken from one end before the other is looked at: small, so that the order of
+/// what both print stays near to the order in which it was printed.
 const CHUNK_BYTES: usize = 8 * 1024;
 
 /// Which of the two.
@@ -87,8 +87,8 @@ impl Ends {
     }
 }
 
-/// Keeps head and tail of what is read from the two ends, writes the whole to the artifact and hands
-/// it on; runs in the calling process.
+/// Keeps head and tail of what is read from the two ends, writes the whole to the artifact and
+/// hands it on; runs in the calling process.
 pub(crate) struct Collector {
     artifact: PathBuf,
     reader: JoinHandle<io::Result<(Ends, bool)>>,

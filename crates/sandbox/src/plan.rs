@@ -1,6 +1,7 @@
 //! From what is wanted and what this machine holds to a lane with named enforcers, or a refusal.
 
 mod check;
+#[cfg(target_os = "linux")]
 mod mounts;
 mod walls;
 
@@ -132,6 +133,13 @@ fn possible(probed: &Probed) -> Result<(), (String, String)> {
     }
 }
 
+/// There is no list of mounts on this system, and no overlay either.
+#[cfg(not(target_os = "linux"))]
+fn no_nested_mounts(_wanted: &Wanted) -> Result<(), (String, String)> {
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
 fn no_nested_mounts(wanted: &Wanted) -> Result<(), (String, String)> {
     match mounts::below(&wanted.workspace) {
         Some(nested) => Err((

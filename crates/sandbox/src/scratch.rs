@@ -1,8 +1,7 @@
 //! Removing layers that are no longer needed.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Removes a folder of layers with all that is in it. The kernel leaves folders in a `work` layer
@@ -16,7 +15,7 @@ pub fn remove(folder: &Path) -> io::Result<()> {
     }
     let mut open: Vec<PathBuf> = vec![folder.to_path_buf()];
     while let Some(path) = open.pop() {
-        fs::set_permissions(&path, Permissions::from_mode(0o700))?;
+        open_up(&path)?;
         for entry in fs::read_dir(&path)? {
             let entry = entry?;
             // The type is the entry's own: a link to a folder is a link.
@@ -26,4 +25,16 @@ pub fn remove(folder: &Path) -> io::Result<()> {
         }
     }
     fs::remove_dir_all(folder)
+}
+
+#[cfg(unix)]
+fn open_up(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+}
+
+/// There are no layers on this system, so there is nothing that could be closed.
+#[cfg(not(unix))]
+fn open_up(_folder: &Path) -> io::Result<()> {
+    Ok(())
 }

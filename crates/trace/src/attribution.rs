@@ -1,8 +1,8 @@
 //! Who put each line there: the lines of one version of a file, and how they reach the next one.
 //!
 //! A line keeps its author as long as its text stays, wherever it goes: through edits of other
-//! lines, moves, formatting and renamed identifiers. Who did such a thing is kept beside the author.
-//! What could be read in more than one way is marked [`Certainty::Likely`].
+//! lines, moves, formatting and renamed identifiers. Who did such a thing is kept beside the
+//! author. What could be read in more than one way is marked [`Certainty::Likely`].
 
 mod carry;
 mod certain;

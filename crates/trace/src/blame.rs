@@ -153,6 +153,7 @@ impl<S: Store> Authorship<S> {
             .collect();
         let drafts = evolve(&steps, by);
         drop(steps);
+        self.clear(changes)?;
         for (((change, old), new), mut draft) in changes.iter().zip(&olds).zip(news).zip(drafts) {
             let (Some(sheet), Some(after)) = (new, change.after) else {
                 continue;
@@ -168,14 +169,14 @@ impl<S: Store> Authorship<S> {
                 Some((_, place)) if change.before == Some(after) => Some(*place),
                 _ => None,
             };
-            self.keep(&path, after, &version, same_as)?;
+            let at_hand = old.as_ref().map(|(version, place)| (*place, version));
+            self.keep(&path, after, &version, (same_as, at_hand))?;
         }
-        self.clear(changes)?;
         Ok(number)
     }
 
-    /// Notes that nothing is left where files were removed or moved away, so that their lines are not
-    /// taken for copies when they turn up elsewhere.
+    /// Notes that nothing is left where files were removed or moved away, so that their lines are
+    /// not taken for copies when they turn up elsewhere.
     fn clear(&mut self, changes: &[FileChange<'_>]) -> Result<(), HistoryError> {
         let nothing = Version {
             sheet: Sheet::default(),
@@ -187,7 +188,7 @@ impl<S: Store> Authorship<S> {
                 (_, Some(from)) => from,
                 (Some(_), None) => continue,
             };
-            self.keep(&path_key(left), &[], &nothing, None)?;
+            self.keep(&path_key(left), &[], &nothing, (None, None))?;
         }
         Ok(())
     }
@@ -232,8 +233,8 @@ impl<S: Store> Authorship<S> {
         })
     }
 
-    /// Ties the calls whose lines a commit brings to the commit's id, by content: it does not matter
-    /// how often the commit was rewritten before.
+    /// Ties the calls whose lines a commit brings to the commit's id, by content: it does not
+    /// matter how often the commit was rewritten before.
     pub fn tie(
         &mut self,
         commit: &str,
@@ -281,11 +282,11 @@ impl<S: Store> Authorship<S> {
             // The latest version is the one that the next difference is written against.
             (Basis::Exact, Some(place)) if self.is_latest(&place)? => Ok((version, place)),
             (Basis::Exact | Basis::Elsewhere, same_as) => {
-                let place = self.keep(&path, bytes, &version, same_as)?;
+                let place = self.keep(&path, bytes, &version, (same_as, None))?;
                 Ok((version, place))
             }
             (Basis::Nearest | Basis::Unseen, _) => {
-                let place = self.keep(&path, bytes, &version, None)?;
+                let place = self.keep(&path, bytes, &version, (None, None))?;
                 Ok((version, place))
             }
         }
@@ -301,7 +302,7 @@ impl<S: Store> Authorship<S> {
         path: &Digest,
         bytes: &[u8],
         version: &Version,
-        same_as: Option<Place>,
+        (same_as, at_hand): (Option<Place>, Option<(Place, &Version)>),
     ) -> Result<Place, HistoryError> {
         let content = Digest::of(bytes);
         let addition = Addition {
@@ -309,6 +310,7 @@ impl<S: Store> Authorship<S> {
             content: &content,
             version,
             same_as,
+            at_hand,
         };
         add(&mut self.store, &addition)
     }
@@ -409,8 +411,8 @@ impl<S: Store> Authorship<S> {
             } else {
                 Reach::Elsewhere
             };
-            // The version in which the last of the lines appeared, and the latest ones: a block that
-            // was cut out just now is whole in them.
+            // The version in which the last of the lines appeared, and the latest ones: a block
+            // that was cut out just now is whole in them.
             let mut found = states.recent(&from, ATTRIBUTION_SOURCES_MAX / SOURCE_PATHS_MAX)?;
             if found.iter().all(|found| found.place.number != latest) {
                 let place = Place {

@@ -1,9 +1,9 @@
 //! What is kept of each file's versions, as bytes under keys that someone else stores.
 //!
-//! Each path has its own run of versions, in pieces: a whole one, then differences. Reading or adding
-//! a version costs what that file and its latest piece cost, however many other files and records
-//! there are. Beside it lie small indexes: from a content to the versions that had it, from telling
-//! lines to where they were first seen, from numbers to origins.
+//! Each path has its own run of versions, in pieces: a whole one, then differences. Reading or
+//! adding a version costs what that file and its latest piece cost, however many other files and
+//! records there are. Beside it lie small indexes: from a content to the versions that had it, from
+//! telling lines to where they were first seen, from numbers to origins.
 
 mod bytes;
 mod key;

@@ -1,4 +1,5 @@
-//! Three-way merge by lines: exact, and a conflict wherever two readings of the change are possible.
+//! Three-way merge by lines: exact, and a conflict wherever two readings of the change are
+//! possible.
 //!
 //! The merge is stricter than the usual one. A change that could as well have been made one line
 //! further up or down (repeated lines) claims all those places; two sides that add the same lines

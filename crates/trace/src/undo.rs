@@ -1,8 +1,10 @@
-//! Backing out executions: a plan of what would be written, or the places where that is not possible.
+//! Backing out executions: a plan of what would be written, or the places where that is not
+//! possible.
 //!
 //! Nothing here writes. The plan is made newest first: each chosen execution's change is taken back
-//! from the files as they are, and what others did since stays (three-way merge with the execution's
-//! own result as the base). Undoing an undo is the same with the undo as the chosen execution.
+//! from the files as they are, and what others did since stays (three-way merge with the
+//! execution's own result as the base). Undoing an undo is the same with the undo as the chosen
+//! execution.
 
 mod show;
 mod three;
@@ -134,6 +136,9 @@ pub struct Plan {
     pub impossible: Vec<Impossible>,
     /// Chosen executions that are taken back already.
     pub already: Vec<CallId>,
+    /// Files that go back from one path to another, each also an edit of both. Recording the undo
+    /// with them lets later undos follow.
+    pub moves: Vec<(WorkspacePath, WorkspacePath)>,
 }
 
 impl Plan {
@@ -222,6 +227,9 @@ pub fn plan<E>(
         }
         if undone.contains(&step.execution) {
             work.plan.already.push(step.execution.clone());
+            for change in step.changes.iter().rev() {
+                work.pass(change);
+            }
             continue;
         }
         work.plan
@@ -347,8 +355,11 @@ impl<E, F: FnMut(&WorkspacePath) -> Result<Option<Entry>, E>> Work<F> {
             return Ok(());
         }
         if target != place {
-            self.tree.insert(place, None);
             self.look(&target)?;
+            if result.is_some() {
+                self.plan.moves.push((place.clone(), target.clone()));
+            }
+            self.tree.insert(place, None);
         }
         self.tree.insert(target, result);
         Ok(())

@@ -461,7 +461,8 @@ pub const TRACE_DIFF_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Lines of a text that is compared line by line.
 pub const TRACE_DIFF_LINES_MAX: usize = 1_000_000;
 
-/// A text beyond this is not merged line by line: either one side is unchanged, or it is a conflict.
+/// A text beyond this is not merged line by line: either one side is unchanged, or it is a
+/// conflict.
 pub const MERGE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Lines of a text whose authorship is kept line by line; a larger one is kept as a whole.

@@ -56,7 +56,8 @@ impl Blobs<'_> {
     }
 }
 
-/// Files that were or shall be one file under several names, and where such a name can be found now.
+/// Files that were or shall be one file under several names, and where such a name can be found
+/// now.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     known: Vec<(u64, u64, RelPath)>,
@@ -191,8 +192,8 @@ fn own_node(folder: &Handle, name: &[u8], meta: &Meta) -> std::io::Result<()> {
         .map_or(Ok(()), |mtime| sys::set_mtime_at(folder, name, mtime))
 }
 
-/// Makes the name a second name of a file that it shares or shared its content with, if that file is
-/// what it has to be; otherwise the name gets a file of its own.
+/// Makes the name a second name of a file that it shares or shared its content with, if that file
+/// is what it has to be; otherwise the name gets a file of its own.
 fn linked(
     maker: Maker<'_>,
     (folder, name): (&Handle, &[u8]),

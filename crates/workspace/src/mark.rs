@@ -1,9 +1,10 @@
 //! Marks in time, by which someone else's work is told from what was there before.
 //!
-//! Only times that the file system itself gave are compared with each other: the time of change of a
-//! file, which no program can set, with that of a file that was touched for the mark. What the clock
-//! that people see says is never asked. If that clock was set while the mark was in use, the file
-//! system's times jumped with it; whoever noticed says so, and then nothing is taken for unchanged.
+//! Only times that the file system itself gave are compared with each other: the time of change of
+//! a file, which no program can set, with that of a file that was touched for the mark. What the
+//! clock that people see says is never asked. If that clock was set while the mark was in use, the
+//! file system's times jumped with it; whoever noticed says so, and then nothing is taken for
+//! unchanged.
 
 use std::time::{Duration, Instant};
 

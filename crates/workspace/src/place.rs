@@ -76,8 +76,8 @@ impl Attributes {
 }
 
 impl Transaction<'_> {
-    /// Takes everything that changed since a mark for someone else's work: at commit, a path that is
-    /// to be changed, removed or replaced and that is younger than the mark is a conflict.
+    /// Takes everything that changed since a mark for someone else's work: at commit, a path that
+    /// is to be changed, removed or replaced and that is younger than the mark is a conflict.
     pub const fn since(&mut self, mark: Mark) {
         self.since = Some(mark);
     }

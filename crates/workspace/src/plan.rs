@@ -57,8 +57,8 @@ pub(crate) fn units(
     units
 }
 
-/// Whether attributes can be set on the thing itself: a link has none of its own, and a pipe must not
-/// be opened, because someone may wait for that.
+/// Whether attributes can be set on the thing itself: a link has none of its own, and a pipe must
+/// not be opened, because someone may wait for that.
 fn settable(item: &Item) -> bool {
     match item.node {
         Node::File { .. } => item.identity.is_none_or(|identity| identity.nlink == 1),

@@ -20,8 +20,8 @@ pub type Alike<'a> = &'a dyn Fn(&RelPath, &[u8], &[u8]) -> bool;
 pub struct Undoing<'a> {
     /// Names what is left alone: a path that changed as a whole, with all beneath it.
     pub stays: &'a dyn Fn(&RelPath) -> bool,
-    /// Answers whether the bytes that the transaction left under a path and those that are there now
-    /// say the same, although they differ.
+    /// Answers whether the bytes that the transaction left under a path and those that are there
+    /// now say the same, although they differ.
     pub alike: Alike<'a>,
 }
 

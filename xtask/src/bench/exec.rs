@@ -118,12 +118,12 @@ fn command_lines(rounds: usize) -> Result<Vec<Line>, XtaskError> {
         ),
         line("exec, 100,000 / 100 files", large_exec / small_exec, "×"),
     ];
-    lines.extend(slow_peer(folder.path(), &small, plain)?);
+    lines.extend(slow_peer(folder.path(), &small, *plain)?);
     Ok(lines)
 }
 
 /// Anthropic's sandbox, from the registry; left out where the registry can't be reached.
-fn slow_peer(folder: &Path, place: &Path, plain: &f64) -> Result<Vec<Line>, XtaskError> {
+fn slow_peer(folder: &Path, place: &Path, plain: f64) -> Result<Vec<Line>, XtaskError> {
     let peer = folder.join("peer");
     std::fs::create_dir(&peer).map_err(XtaskError::file("create", &peer))?;
     let installed = answer(

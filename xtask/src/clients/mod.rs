@@ -13,7 +13,7 @@ use run::Places;
 use stub::{Script, Stub};
 
 /// No scripted run takes longer, on a loaded machine too.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// Plays one script with one client in a throw-away workspace, and shows what came of it.
 pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, XtaskError> {

@@ -195,6 +195,7 @@ pub(super) fn dangerous_calls_stay_in_their_room(tree: &Tree) -> Vec<Finding> {
                         May::Spawn => "spawn",
                         May::Write => "write",
                         May::Environment => "environment",
+                        May::Arguments => "arguments",
                         May::Clock | May::Async | May::Io => "clock",
                     };
                     findings.push(Finding::new(&file.path, number, rule, told));

@@ -84,12 +84,9 @@ fn authority_is_parked_whatever_the_way() {
         "python3 -c 'import os; os.link(\".orchestration/active_intents.yaml\", \"src/l\"); \
          open(\"src/l\", \"a\").write(\"# more\")'",
     );
-    let patch = "--- /dev/null\n+++ b/.orchestration/more.yaml\n@@ -0,0 +1 @@\n+x\n";
-    let line = format!(
-        "printf '{}' > src/p.patch && git apply src/p.patch",
-        patch.replace('\n', "\\n")
-    );
-    authority(&site, &line);
+    let line = "printf '%s\\n' '--- /dev/null' '+++ b/.orchestration/more.yaml' '@@ -0,0 +1 @@' '+x' \
+                > src/p.patch && git apply src/p.patch";
+    authority(&site, line);
     let told = site.receipt("git config core.hooksPath src");
     assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
     assert_eq!(

@@ -1,8 +1,8 @@
 //! What a path means to git, as far as a command's changes are concerned.
 //!
-//! Git's own folder belongs to no intent. A command may add objects, move refs and keep git's books;
-//! what git runs or obeys is authority. The rules are about names alone: whether a ref may move is
-//! decided by its old value, which the transaction compares.
+//! Git's own folder belongs to no intent. A command may add objects, move refs and keep git's
+//! books; what git runs or obeys is authority. The rules are about names alone: whether a ref may
+//! move is decided by its old value, which the transaction compares.
 
 use tagout_vocab::CallId;
 use tagout_workspace::{Error, Transaction, Undoing};
@@ -12,8 +12,8 @@ use super::index;
 /// What a path means to git.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum GitPath {
-    /// Beneath the object store: only ever added to. What `gc` and `prune` remove stays, and undoing
-    /// removes nothing.
+    /// Beneath the object store: only ever added to. What `gc` and `prune` remove stays, and
+    /// undoing removes nothing.
     Object,
     /// A ref, or what stands for many of them: moved by comparing its old value.
     Ref,

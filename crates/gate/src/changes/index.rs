@@ -1,7 +1,7 @@
 //! Git's index, as far as it says what is staged.
 //!
-//! Beside that it remembers what each file looked like to save git some reading, and any `git status`
-//! writes that anew. Two indexes that stage the same are the same to people.
+//! Beside that it remembers what each file looked like to save git some reading, and any `git
+//! status` writes that anew. Two indexes that stage the same are the same to people.
 
 /// Bytes of one entry before its name: times, device, inode, mode, owner, size, object, flags.
 const FIXED: usize = 62;

@@ -31,8 +31,8 @@ pub enum StageError {
 
 /// Stages everything that a command changed, with all that belongs to it.
 ///
-/// `mark` was set before the command began: at commit, what is to be changed and is younger than it is
-/// someone else's work and a conflict. In git's object store things are only ever added.
+/// `mark` was set before the command began: at commit, what is to be changed and is younger than it
+/// is someone else's work and a conflict. In git's object store things are only ever added.
 pub fn stage(
     set: &ChangeSet,
     upper: &Path,
@@ -53,7 +53,8 @@ pub fn stage(
     keep_times(set, transaction)
 }
 
-/// A file that a command wrote in place is put in place by a rename, which its folder must not show.
+/// A file that a command wrote in place is put in place by a rename, which its folder must not
+/// show.
 fn keep_times(set: &ChangeSet, transaction: &mut Transaction<'_>) -> Result<(), StageError> {
     let listed: BTreeSet<&[u8]> = set
         .entries

@@ -1,4 +1,4 @@
-//! What git is told to leave out inside a sandbox: the private files, which are not in the workspace.
+//! What git is told to leave out inside a sandbox: private files, which are not in the workspace.
 //!
 //! Without it `git add -A` would put a session's build folders into a commit. It is a layer of its
 //! own with one file in it, seen by commands and by nobody else.

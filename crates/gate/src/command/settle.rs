@@ -186,7 +186,7 @@ impl Room<'_> {
         None
     }
 
-    /// Splits the private part off, judges the rest and stages it.
+    /// Judges what is not private, stages it, and keeps the private part for the session.
     fn keep(
         &self,
         over: &Over,
@@ -203,9 +203,6 @@ impl Room<'_> {
                 error.to_string(),
             ))
         };
-        if over.whole {
-            self.split(over).map_err(state)?;
-        }
         let set = self.read(over).map_err(state)?;
         let (paths, beyond) = self.judged(&set);
         ended.changed = paths.iter().map(|one| one.path.clone()).collect();
@@ -216,7 +213,12 @@ impl Room<'_> {
             return Ok(());
         }
         beyond.map_err(Refused::kept)?;
-        stage(over, &set, transaction).map_err(Refused::kept)
+        stage(over, &set, transaction).map_err(Refused::kept)?;
+        // Only now: what was built from sources that are not applied must not be built upon.
+        if over.whole {
+            self.split(over).map_err(state)?;
+        }
+        Ok(())
     }
 
     /// Moves what is private into the session's layers.

@@ -9,8 +9,8 @@
 )]
 
 mod approvals;
-mod changes;
 mod bad_places;
+mod changes;
 mod failures;
 mod flow;
 mod guard;

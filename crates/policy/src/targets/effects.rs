@@ -65,7 +65,7 @@ pub fn working_directory(call: &Normalised<'_>, cwd: &str) -> Option<String> {
         match found.texts.as_slice() {
             [] if !found.odd && !found.lacking => {}
             [one] if !found.odd && !found.lacking && one.len() <= PATH_BYTES_MAX => {
-                folder = joined(&folder, one)
+                folder = joined(&folder, one);
             }
             _ => return None,
         }

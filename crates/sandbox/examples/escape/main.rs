@@ -1,9 +1,9 @@
 //! Tries to get out of a sandbox in every way that we know, and says what stopped each attempt.
 //!
-//! `escape SETTING.json [NAME…]` runs all attempts, or the named ones, each in a process of its own,
-//! and prints one line for each: its name, `OPEN` or `stopped`, and what stopped it. An attempt is
-//! open only if its effect was seen, not if a call merely succeeded. What it would damage belongs to
-//! the test that runs it.
+//! `escape SETTING.json [NAME…]` runs all attempts, or the named ones, each in a process of its
+//! own, and prints one line for each: its name, `OPEN` or `stopped`, and what stopped it. An
+//! attempt is open only if its effect was seen, not if a call merely succeeded. What it would
+//! damage belongs to the test that runs it.
 
 #![allow(
     unsafe_code,

@@ -91,8 +91,8 @@ pub enum Extent {
     Whole,
     /// Mode, owner, attributes or, of a file, its time.
     Attributes,
-    /// The time of a folder, which follows from what changed in it. It is applied with the rest, but
-    /// is nothing to judge, and alone it is no change.
+    /// The time of a folder, which follows from what changed in it. It is applied with the rest,
+    /// but is nothing to judge, and alone it is no change.
     FolderTime,
 }
 

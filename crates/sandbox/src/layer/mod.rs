@@ -32,8 +32,8 @@ pub use self::read::read;
 #[cfg(target_os = "linux")]
 pub use self::upper::Upper;
 
-/// Answers whether a path beneath the workspace belongs to the session alone: the path as bytes, and
-/// whether it is a folder. What lies beneath a private folder is private without being asked.
+/// Answers whether a path beneath the workspace belongs to the session alone: the path as bytes,
+/// and whether it is a folder. What lies beneath a private folder is private without being asked.
 pub type IsPrivate<'a> = &'a dyn Fn(&[u8], bool) -> bool;
 
 /// What reading an upper layer needs to know.

@@ -1,5 +1,11 @@
 //! Layers made by hand: what each thing in them means, and what bounds the reading.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that goes wrong fails, and it plays the programs that write as they like"
+)]
+
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

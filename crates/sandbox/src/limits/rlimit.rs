@@ -12,8 +12,8 @@ pub(super) const PROCESSES_SLACK: u64 = 8;
 
 /// Sets the limits of this process. One that the host already holds lower stays lower.
 pub(super) fn set(limits: &Limits, count_processes: bool) -> io::Result<()> {
-    // A dump of memory is a file that nobody asked for. One byte, not none: a host whose dumps go to
-    // a program runs that program for a limit of zero, and not for a limit of one.
+    // A dump of memory is a file that nobody asked for. One byte, not none: a host whose dumps go
+    // to a program runs that program for a limit of zero, and not for a limit of one.
     lower(Resource::Core, Some(1))?;
     lower(Resource::Fsize, limits.file_bytes)?;
     lower(Resource::Nofile, limits.descriptors)?;

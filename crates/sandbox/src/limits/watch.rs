@@ -68,8 +68,8 @@ impl Watcher {
         (self.limits != Limits::default()).then_some(INTERVAL)
     }
 
-    /// Becomes readable when [`Watcher::look`] should not wait for its turn: a process inside stands
-    /// still until then.
+    /// Becomes readable when [`Watcher::look`] should not wait for its turn: a process inside
+    /// stands still until then.
     pub(crate) fn listener(&self) -> Option<BorrowedFd<'_>> {
         self.oversize.as_ref().map(Oversize::listener)
     }

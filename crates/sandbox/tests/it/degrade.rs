@@ -63,8 +63,8 @@ fn all_refused(stage: &Stage, without: &[&str]) {
     }
 }
 
-/// S2 Without user name spaces the lanes are refused; the weaker one is used only if it is accepted,
-/// and is named.
+/// S2 Without user name spaces the lanes are refused; the weaker one is used only if it is
+/// accepted, and is named.
 #[test]
 fn without_user_name_spaces_only_what_was_accepted_runs() {
     for who in everyone() {
@@ -174,8 +174,8 @@ fn a_mount_inside_the_workspace_is_named() {
     }
 }
 
-/// S2 Layers on another file system than the workspace, a home that can't be written: the lane works
-/// as ever.
+/// S2 Layers on another file system than the workspace, a home that can't be written: the lane
+/// works as ever.
 #[test]
 fn other_file_systems_and_a_read_only_home_are_no_hindrance() {
     for who in everyone() {

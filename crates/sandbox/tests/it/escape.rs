@@ -157,8 +157,9 @@ fn expected(column: &str) -> BTreeMap<&'static str, Vec<&'static str>> {
     .collect()
 }
 
-/// Fails on every attempt that is open and not said to be, and on any that was not tried or is not in
-/// the table. A kernel may stop an attempt in another way than the table says; that is only told.
+/// Fails on every attempt that is open and not said to be, and on any that was not tried or is
+/// not in the table. A kernel may stop an attempt in another way than the table says; that is
+/// only told.
 fn compare(column: &str, seen: &[(&str, Seen)]) {
     let expected = expected(column);
     let mut wrong = String::new();

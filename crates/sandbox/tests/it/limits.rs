@@ -29,7 +29,7 @@ fn seconds(count: u64) -> Value {
 }
 
 /// One limit is run into, by everyone; the run fails by its name within the time.
-fn check(what: &str, limits: Value, limit: &str, most: Duration) {
+fn check(what: &str, limits: &Value, limit: &str, most: Duration) {
     for who in everyone() {
         let stage = Stage::new(who);
         let before = stage.fingerprint(&["workspace", "outside", "home"]);
@@ -60,7 +60,7 @@ fn memory_is_counted_for_the_whole_tree() {
     let limit: u64 = 512 << 20;
     check(
         "children 300",
-        json!({ "memory_bytes": limit }),
+        &json!({ "memory_bytes": limit }),
         "memory",
         SOON,
     );
@@ -83,19 +83,24 @@ fn the_peak_of_memory_is_told() {
 #[test]
 fn memory_in_files_without_a_name_is_counted() {
     let limits = json!({ "memory_bytes": 256_u64 << 20 });
-    check("memory-file 400", limits, "memory", SOON);
+    check("memory-file 400", &limits, "memory", SOON);
 }
 
 /// S3 A fork bomb is held.
 #[test]
 fn a_fork_bomb_is_held() {
-    check("fork-bomb", json!({ "processes": 64 }), "processes", SOON);
+    check("fork-bomb", &json!({ "processes": 64 }), "processes", SOON);
 }
 
 /// S3 Threads count like processes.
 #[test]
 fn threads_are_counted() {
-    check("threads 200", json!({ "processes": 64 }), "processes", SOON);
+    check(
+        "threads 200",
+        &json!({ "processes": 64 }),
+        "processes",
+        SOON,
+    );
 }
 
 /// S3 Processor time is counted for the whole tree.
@@ -103,7 +108,7 @@ fn threads_are_counted() {
 fn a_busy_loop_is_ended() {
     check(
         "spin",
-        json!({ "cpu": { "secs": 0, "nanos": 300_000_000 } }),
+        &json!({ "cpu": { "secs": 0, "nanos": 300_000_000 } }),
         "cpu",
         SOON,
     );
@@ -114,7 +119,7 @@ fn a_busy_loop_is_ended() {
 fn busy_children_that_nobody_waits_for_are_counted() {
     check(
         "spin-children",
-        json!({ "cpu": { "secs": 0, "nanos": 300_000_000 } }),
+        &json!({ "cpu": { "secs": 0, "nanos": 300_000_000 } }),
         "cpu",
         SOON,
     );
@@ -124,56 +129,56 @@ fn busy_children_that_nobody_waits_for_are_counted() {
 #[test]
 fn a_sparse_file_is_held() {
     let limits = json!({ "file_bytes": 64_u64 << 20 });
-    check("sparse 100000", limits, "file_size", SOON);
+    check("sparse 100000", &limits, "file_size", SOON);
 }
 
 /// S3 So does a file whose room is only reserved.
 #[test]
 fn an_allocated_file_is_held() {
     let limits = json!({ "file_bytes": 64_u64 << 20 });
-    check("allocate 200", limits, "file_size", SOON);
+    check("allocate 200", &limits, "file_size", SOON);
 }
 
 /// S3 And one that is written.
 #[test]
 fn a_long_file_is_held() {
     let limits = json!({ "file_bytes": 16_u64 << 20 });
-    check("write-long 40", limits, "file_size", SOON);
+    check("write-long 40", &limits, "file_size", SOON);
 }
 
 /// S3 Many files that are each short enough are counted together.
 #[test]
 fn the_total_size_is_held() {
     let limits = json!({ "file_bytes": 64_u64 << 20, "total_bytes": 128_u64 << 20 });
-    check("many-files 400", limits, "total_size", SOON);
+    check("many-files 400", &limits, "total_size", SOON);
 }
 
 /// S3 So are files that have no name any more.
 #[test]
 fn files_without_a_name_count_for_the_total_size() {
     let limits = json!({ "total_bytes": 128_u64 << 20 });
-    check("nameless 400", limits, "total_size", SOON);
+    check("nameless 400", &limits, "total_size", SOON);
 }
 
 /// S3 Folders that are nested too deeply to be measured are not let pass as empty.
 #[test]
 fn what_can_not_be_measured_is_held() {
     let limits = json!({ "total_bytes": 128_u64 << 20 });
-    check("deep 700", limits, "total_size", SOON);
+    check("deep 700", &limits, "total_size", SOON);
 }
 
 /// S3 A flood of output is cut, and the artifact is not longer than allowed.
 #[test]
 fn a_flood_of_output_is_held() {
     let limits = json!({ "output_bytes": 1_u64 << 20 });
-    check("flood", limits, "output", SOON);
+    check("flood", &limits, "output", SOON);
 }
 
 /// S3 L6 A tree that stands still ends with its time.
 #[test]
 fn a_stopped_tree_ends() {
     let limits = json!({ "wall": { "secs": 0, "nanos": 700_000_000 } });
-    check("stop", limits, "wall", SOON);
+    check("stop", &limits, "wall", SOON);
 }
 
 /// S3 A process that holds as many descriptors as it may have has hit its limit.
@@ -181,7 +186,7 @@ fn a_stopped_tree_ends() {
 fn descriptors_are_held() {
     check(
         "descriptors 500",
-        json!({ "descriptors": 64 }),
+        &json!({ "descriptors": 64 }),
         "descriptors",
         SOON,
     );

@@ -235,8 +235,8 @@ impl Stage {
         })
     }
 
-    /// Starts an order as the attacker, from a shell that has two descriptors open and variables set
-    /// that must not come through.
+    /// Starts an order as the attacker, from a shell that has two descriptors open and variables
+    /// set that must not come through.
     pub(crate) fn start(&self, without: &[&str], order: &Value) -> Child {
         let file = self.path("scratch/order.json");
         fs::write(&file, order.to_string()).unwrap();

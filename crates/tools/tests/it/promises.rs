@@ -57,6 +57,8 @@ fn samples(tool: &str) -> Vec<Sample> {
         "switch_mode" => one(json!({"mode_slug": "code"})),
         "update_todo_list" => one(json!({"todos": "[ ] a"})),
         "new_task" => one(json!({"mode": "code", "message": "m"})),
+        // A rehearsal holds no commands; the real ones are run by the binary's tests.
+        "execute_command" => vec![Sample::new("none", json!({"command": "true"})).failing()],
         "read_command_output" => vec![Sample::new("none", json!({"artifact_id": "a"})).failing()],
         "access_mcp_resource" => {
             vec![Sample::new("none", json!({"server_name": "s", "uri": "u"})).failing()]

@@ -32,8 +32,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Gives what came from nowhere to the one who made the change: for certain, unless someone else
-    /// wrote the same line, or it is a bracket beside such a line.
+    /// Gives what came from nowhere to the one who made the change: for certain, unless someone
+    /// else wrote the same line, or it is a bracket beside such a line.
     pub(crate) fn finish(self, sheet: &Sheet, by: Author) -> Vec<Credit> {
         let mut credits: Vec<Credit> = Vec::with_capacity(self.credits.len());
         let mut is_fresh = Vec::with_capacity(self.credits.len());

@@ -9,10 +9,10 @@ use crate::attribution::Sheet;
 
 /// The new lines whose author depends on how the two texts were laid beside each other.
 ///
-/// Lines that occur once on each side tie the texts together. Between two such ties, where something
-/// changed, a repeated line may have come from any of its equals, or be new if there are more of
-/// them now. Where all those readings name the same author there is no doubt. A few letters that
-/// stayed while everything around them changed may as well have been written again.
+/// Lines that occur once on each side tie the texts together. Between two such ties, where
+/// something changed, a repeated line may have come from any of its equals, or be new if there are
+/// more of them now. Where all those readings name the same author there is no doubt. A few letters
+/// that stayed while everything around them changed may as well have been written again.
 pub(super) fn doubtful(old: &Version, new: &Sheet, kept: &[Kept], by: Author) -> Vec<usize> {
     let mut counts: HashMap<u64, [u32; 2]> = HashMap::new();
     for (side, sheet) in [&old.sheet, new].into_iter().enumerate() {

@@ -22,8 +22,8 @@ pub(super) struct Found {
 /// The identifiers that were renamed between two texts.
 ///
 /// A name counts as renamed when no place of the old one is left, the new one was not there before,
-/// the two always stand for each other, and a word before it introduces it, or another sign does and
-/// it has more than one place. Anything less is an edit that happens to change a word.
+/// the two always stand for each other, and a word before it introduces it, or another sign does
+/// and it has more than one place. Anything less is an edit that happens to change a word.
 pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Found {
     let mut pairs: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     let mut back: HashMap<u64, BTreeSet<u64>> = HashMap::new();
@@ -43,7 +43,7 @@ pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Found {
             *introducing = introducing.saturating_add(introduces(before, at));
         }
     }
-    let words: [HashSet<u64>; 2] = [old, new].map(|sheet| sheet.tokens.iter().copied().collect());
+    let words: [HashSet<u64>; 2] = [old, new].map(Sheet::words);
     let [words_before, words_after] = words;
     let renames = pairs
         .into_iter()
@@ -159,8 +159,8 @@ fn words() -> &'static Words {
     })
 }
 
-/// How strongly a place of a line says that its identifier is introduced there: two by a word before
-/// it, one by a sign.
+/// How strongly a place of a line says that its identifier is introduced there: two by a word
+/// before it, one by a sign.
 fn introduces(line: &[u64], at: usize) -> usize {
     let words = words();
     let after = |step: usize| line.get(at.saturating_add(step)).copied();

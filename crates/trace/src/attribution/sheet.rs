@@ -1,6 +1,6 @@
 //! A text as lines and tokens, each a short hash: all that attribution needs to know of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use tagout_vocab::Digest;
@@ -20,10 +20,10 @@ pub(crate) struct Line {
 }
 
 /// The lines of a text.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sheet {
     pub(crate) lines: Vec<Line>,
-    /// Token hashes; the lowest bit says whether it is an identifier.
+    /// Token hashes; the lowest bit says whether it is an identifier. Some may belong to no line.
     pub(crate) tokens: Vec<u64>,
 }
 
@@ -76,6 +76,15 @@ impl Sheet {
 
     pub(crate) fn hashes(&self) -> Vec<u64> {
         self.lines.iter().map(|line| line.hash).collect()
+    }
+
+    /// All tokens of the lines.
+    pub(crate) fn words(&self) -> HashSet<u64> {
+        let lines = 0..self.lines.len();
+        lines
+            .flat_map(|line| self.tokens_of(line))
+            .copied()
+            .collect()
     }
 
     pub(crate) fn tokens_of(&self, line: usize) -> &[u64] {

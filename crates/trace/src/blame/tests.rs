@@ -159,7 +159,8 @@ fn symbols() {
     assert_eq!(found[1].shares.len(), 1);
 }
 
-/// B6 Calls are tied to the commit that holds their lines, by content, however often it is rewritten.
+/// B6 Calls are tied to the commit that holds their lines, by content, however often it is
+/// rewritten.
 #[test]
 fn commits() {
     let mut place = Place::new();

@@ -37,6 +37,14 @@ pub(crate) struct Found {
     pub(crate) version: Version,
 }
 
+/// One version as it is read.
+struct Frame {
+    content: Digest,
+    sheet: Sheet,
+    /// `None` where nobody wanted them.
+    credits: Option<Vec<Credit>>,
+}
+
 /// The versions in a store.
 #[derive(Debug)]
 pub(crate) struct States<'a, S>(pub(crate) &'a S);
@@ -115,36 +123,40 @@ impl<S: Store> States<'_, S> {
         };
         let mut frames = Reader(&bytes);
         let mut found: Vec<Found> = Vec::new();
-        let mut last: Option<Version> = None;
+        let mut sheet: Option<Sheet> = None;
         for number in piece.saturating_mul(chunk()).. {
             if frames.0.is_empty() {
                 break;
             }
             let frame = Reader(frames.framed().ok_or_else(|| damaged(&key))?);
-            let (content, version) = self.frame(&key, path, frame, last.as_ref())?;
-            if is_wanted(number) {
-                let place = Place {
-                    path: *path,
-                    number,
-                };
+            let is_wanted = is_wanted(number);
+            let read = self.frame(&key, frame, sheet.take(), is_wanted)?;
+            if let Some(credits) = read.credits {
                 found.push(Found {
-                    place,
-                    content,
-                    version: version.clone(),
+                    place: Place {
+                        path: *path,
+                        number,
+                    },
+                    content: read.content,
+                    version: Version {
+                        sheet: read.sheet.clone(),
+                        credits,
+                    },
                 });
             }
-            last = Some(version);
+            sheet = Some(read.sheet);
         }
         Ok(found)
     }
 
+    /// Reads one version; its authors only where they are wanted.
     fn frame(
         &self,
         key: &Key,
-        path: &Digest,
         mut frame: Reader<'_>,
-        before: Option<&Version>,
-    ) -> Result<(Digest, Version), HistoryError> {
+        before: Option<Sheet>,
+        is_wanted: bool,
+    ) -> Result<Frame, HistoryError> {
         let format = frame.byte().ok_or_else(|| damaged(key))?;
         if format > FORMAT {
             return Err(HistoryError::Later {
@@ -155,28 +167,38 @@ impl<S: Store> States<'_, S> {
         }
         let kind = frame.byte();
         let content = frame.digest().ok_or_else(|| damaged(key))?;
-        let version = match kind {
-            Some(WHOLE) => read_version(&mut frame, None),
-            Some(CHANGED) => before.and_then(|before| read_version(&mut frame, Some(before))),
-            Some(LINKED) => self.linked(&mut frame, path)?,
+        let mut authors = None;
+        let sheet = match kind {
+            Some(WHOLE) => read_lines(&mut frame, Sheet::default()),
+            Some(CHANGED) => before.and_then(|before| read_lines(&mut frame, before)),
+            Some(LINKED) => self.linked(key, &mut frame)?.map(|version| {
+                authors = Some(version.credits);
+                version.sheet
+            }),
             _ => None,
         };
-        Ok((content, version.ok_or_else(|| damaged(key))?))
+        let sheet = sheet.ok_or_else(|| damaged(key))?;
+        if is_wanted && authors.is_none() {
+            let read = read_credits(&mut frame, sheet.lines.len());
+            authors = Some(read.ok_or_else(|| damaged(key))?);
+        }
+        Ok(Frame {
+            content,
+            sheet,
+            credits: authors.filter(|_| is_wanted),
+        })
     }
 
-    fn linked(
-        &self,
-        frame: &mut Reader<'_>,
-        from: &Digest,
-    ) -> Result<Option<Version>, HistoryError> {
+    fn linked(&self, key: &Key, frame: &mut Reader<'_>) -> Result<Option<Version>, HistoryError> {
         let (Some(path), Some(number)) = (frame.digest(), frame.small()) else {
             return Ok(None);
         };
-        // Links always lead to a version of another path that is written out, so there is no circle.
-        if path == *from {
+        let place = Place { path, number };
+        // A link leads to a version that is written out. Anything else nobody wrote, and following
+        // it could go in a circle.
+        if Key::piece(&path, piece_of(number)) == *key || !self.is_written(&place)? {
             return Ok(None);
         }
-        let place = Place { path, number };
         Ok(self.version(&place)?.map(|found| found.version))
     }
 
@@ -201,18 +223,26 @@ pub(crate) struct Addition<'a> {
     pub(crate) version: &'a Version,
     /// Where the same version is kept already, for another path.
     pub(crate) same_as: Option<Place>,
+    /// A version of the path at hand; if it is the latest, it need not be read again.
+    pub(crate) at_hand: Option<(Place, &'a Version)>,
 }
 
 /// Adds a version to the end of its path's run.
 pub(crate) fn add<S: Store>(store: &mut S, new: &Addition<'_>) -> Result<Place, HistoryError> {
     let states = States(store);
     let number = states.count(new.path)?;
-    let before = match number.checked_sub(1) {
-        Some(last) => states
-            .recent(new.path, 1)?
-            .pop()
-            .filter(|found| found.place.number == last),
-        None => None,
+    let latest = number.checked_sub(1).map(|number| Place {
+        path: *new.path,
+        number,
+    });
+    let read;
+    let before: Option<&Version> = match (latest, new.at_hand) {
+        (Some(latest), Some((place, version))) if latest == place => Some(version),
+        (Some(latest), _) => {
+            read = states.version(&latest)?;
+            read.as_ref().map(|found| &found.version)
+        }
+        (None, _) => None,
     };
     let link = match new.same_as {
         Some(place) if place.path != *new.path && states.is_written(&place)? => Some(place),
@@ -221,7 +251,7 @@ pub(crate) fn add<S: Store>(store: &mut S, new: &Addition<'_>) -> Result<Place, 
     let mut frame = Writer::default();
     frame.0.push(FORMAT);
     let is_first = number % chunk() == 0;
-    match (&link, &before) {
+    match (&link, before) {
         (Some(place), _) => {
             frame.0.push(LINKED);
             frame.digest(new.content);
@@ -231,7 +261,7 @@ pub(crate) fn add<S: Store>(store: &mut S, new: &Addition<'_>) -> Result<Place, 
         (None, Some(before)) if !is_first => {
             frame.0.push(CHANGED);
             frame.digest(new.content);
-            write_version(&mut frame, new.version, Some(&before.version));
+            write_version(&mut frame, new.version, Some(before));
         }
         (None, _) => {
             frame.0.push(WHOLE);
@@ -239,6 +269,7 @@ pub(crate) fn add<S: Store>(store: &mut S, new: &Addition<'_>) -> Result<Place, 
             write_version(&mut frame, new.version, None);
         }
     }
+    let known = before.map(|before| prints(&before.sheet));
     let mut framed = Writer::default();
     framed.framed(&frame.0);
     store.append(&Key::piece(new.path, piece_of(number)), &framed.0)?;
@@ -251,9 +282,7 @@ pub(crate) fn add<S: Store>(store: &mut S, new: &Addition<'_>) -> Result<Place, 
     };
     note_place(store, &Key::content(new.content), place, CONTENT_PLACES_MAX)?;
     if link.is_none() {
-        let known = before
-            .map(|before| prints(&before.version.sheet))
-            .unwrap_or_default();
+        let known = known.unwrap_or_default();
         for line in prints(&new.version.sheet).difference(&known) {
             note_place(store, &Key::print(*line), place, ATTRIBUTION_PLACES_MAX)?;
         }
@@ -358,26 +387,21 @@ fn write_line(writer: &mut Writer, numbers: &mut HashMap<u64, usize>, line: &Lin
     }
 }
 
-fn read_version(reader: &mut Reader<'_>, before: Option<&Version>) -> Option<Version> {
-    let mut sheet = Sheet::default();
+/// The lines of a version, made from those of the one before. Tokens are only ever added, so that
+/// lines that stay are not copied with theirs.
+fn read_lines(reader: &mut Reader<'_>, before: Sheet) -> Option<Sheet> {
+    let mut sheet = before;
+    let old = std::mem::take(&mut sheet.lines);
     let mut table = Vec::new();
-    let old_len = before.map_or(0, |before| before.sheet.lines.len());
-    let copy = |sheet: &mut Sheet, lines: std::ops::Range<usize>| -> Option<()> {
-        for line in lines {
-            let old = &before?.sheet;
-            let found = old.lines.get(line)?;
-            sheet.push((found.hash, found.soft), found.weight, old.tokens_of(line));
-        }
-        Some(())
-    };
+    let mut tokens = Vec::new();
     let mut at = 0_usize;
     for _ in 0..reader.count()? {
         let until = at.checked_add(usize::try_from(reader.number()?).ok()?)?;
-        copy(&mut sheet, at..until.min(old_len))?;
+        sheet.lines.extend_from_slice(old.get(at..until)?);
         at = until.checked_add(usize::try_from(reader.number()?).ok()?)?;
         for _ in 0..reader.count()? {
             let (hash, soft, weight) = (reader.hash()?, reader.hash()?, reader.small()?);
-            let mut tokens = Vec::new();
+            tokens.clear();
             for _ in 0..reader.count()? {
                 let number = usize::try_from(reader.number()?).ok()?;
                 if number == table.len() {
@@ -388,9 +412,8 @@ fn read_version(reader: &mut Reader<'_>, before: Option<&Version>) -> Option<Ver
             sheet.push((hash, soft), weight, &tokens);
         }
     }
-    copy(&mut sheet, at.min(old_len)..old_len)?;
-    let credits = read_credits(reader, sheet.lines.len())?;
-    Some(Version { sheet, credits })
+    sheet.lines.extend_from_slice(old.get(at..)?);
+    Some(sheet)
 }
 
 fn write_credits(writer: &mut Writer, credits: &[Credit]) {

@@ -17,9 +17,9 @@ pub struct StoreError {
 
 /// Values under keys. One writer at a time; whoever implements it holds the lock.
 ///
-/// Everything in it is derived from recorded changes, so that it may be lost without losing a proof.
-/// Values are independent of each other: a write that is cut off between two calls leaves at worst
-/// an index without its version, which readers step over.
+/// Everything in it is derived from recorded changes, so that it may be lost without losing a
+/// proof. Values are independent of each other: a write that is cut off between two calls leaves at
+/// worst an index without its version, which readers step over.
 pub trait Store {
     /// The value under a key, if there is one.
     fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError>;

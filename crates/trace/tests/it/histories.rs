@@ -732,8 +732,8 @@ fn soak_authors_survive_two_thousand_histories() {
     judge(&score);
 }
 
-/// B3 The same operations as real commits, amended, squashed and rebased, with the version control's
-/// own blame beside it.
+/// B3 The same operations as real commits, amended, squashed and rebased, with the version
+/// control's own blame beside it.
 #[test]
 fn authors_survive_real_commits() {
     let score = sum((1_000..1_004).map(|seed| play(seed, Some(Repository::new()))));

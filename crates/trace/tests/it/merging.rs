@@ -50,8 +50,8 @@ fn other(folder: &std::path::Path, [base, ours, theirs]: [&str; 3]) -> Option<St
         .then(|| String::from_utf8(output.stdout).unwrap())
 }
 
-/// B4 Where both merge they agree; the other conflicts of ours are where a change can be read in two
-/// ways.
+/// B4 Where both merge they agree; the other conflicts of ours are where a change can be read in
+/// two ways.
 #[test]
 fn agrees_with_another_merge_or_is_stricter() {
     let folder = tempfile::tempdir().unwrap();

@@ -327,7 +327,8 @@ fn check(seed: u64, tally: &mut Tally) {
         .collect();
     let plan = planned(&game.steps, &chosen, &now);
     let result = applied(&now, &plan);
-    // The other two alone. A deed that stands on what the first intent made has no truth of its own.
+    // The other two alone. A deed that stands on what the first intent made has no truth of its
+    // own.
     let mut truth = start;
     let mut tangled = BTreeSet::new();
     for (intent, deed) in &game.deeds {

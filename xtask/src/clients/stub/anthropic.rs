@@ -30,16 +30,16 @@ pub(super) fn reply(script: &Script, body: &Value) -> Reply {
         return Reply::Object(message(&blocks, Some(stop)));
     }
     let mut events = vec![Event::typed(
-        json!({"type": "message_start", "message": message(&[], None)}),
+        &json!({"type": "message_start", "message": message(&[], None)}),
     )];
     for (index, block) in blocks.iter().enumerate() {
         events.extend(streamed(index, block));
     }
-    events.push(Event::typed(json!({
+    events.push(Event::typed(&json!({
         "type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null},
         "usage": {"output_tokens": 5},
     })));
-    events.push(Event::typed(json!({"type": "message_stop"})));
+    events.push(Event::typed(&json!({"type": "message_stop"})));
     Reply::Events(events)
 }
 
@@ -68,11 +68,11 @@ fn streamed(index: usize, block: &Value) -> [Event; 3] {
         )
     };
     let event = |kind: &str, key: &str, value: &Value| {
-        Event::typed(json!({"type": kind, "index": index, key: value}))
+        Event::typed(&json!({"type": kind, "index": index, key: value}))
     };
     [
         event("content_block_start", "content_block", &empty),
         event("content_block_delta", "delta", &delta),
-        Event::typed(json!({"type": "content_block_stop", "index": index})),
+        Event::typed(&json!({"type": "content_block_stop", "index": index})),
     ]
 }

@@ -1,9 +1,9 @@
-//! The dialect of OpenAI's Chat Completions.
+//! The dialect of `OpenAI`'s Chat Completions.
 
 use serde_json::{Value, json};
 
 use super::http::Event;
-use super::{Reply, Script, has_tools, is, list, said, streams};
+use super::{Reply, Script, has_tools, is, list, said, set, streams};
 
 pub(super) fn reply(script: &Script, body: &Value) -> Reply {
     let uses = |message: &&Value| list(message, "tool_calls").next().is_some();
@@ -31,7 +31,7 @@ pub(super) fn reply(script: &Script, body: &Value) -> Reply {
     let usage = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15});
     let mut message = json!({"role": "assistant", "content": turn.words()});
     if !calls.is_empty() {
-        message["tool_calls"] = json!(calls);
+        set(&mut message, "tool_calls", json!(calls));
     }
     let base = |object: &str, choice: Value| {
         json!({
@@ -42,7 +42,7 @@ pub(super) fn reply(script: &Script, body: &Value) -> Reply {
     if !streams(body) {
         let choice = json!({"index": 0, "message": message, "finish_reason": finish});
         let mut whole = base("chat.completion", choice);
-        whole["usage"] = usage;
+        set(&mut whole, "usage", usage);
         return Reply::Object(whole);
     }
     let chunk = |delta: &Value, finish: Option<&str>| {
@@ -50,10 +50,10 @@ pub(super) fn reply(script: &Script, body: &Value) -> Reply {
         base("chat.completion.chunk", choice)
     };
     let mut last = chunk(&json!({}), Some(finish));
-    last["usage"] = usage;
+    set(&mut last, "usage", usage);
     Reply::Events(vec![
-        Event::plain(chunk(&message, None)),
-        Event::plain(last),
-        Event::plain("[DONE]"),
+        Event::plain(&chunk(&message, None)),
+        Event::plain(&last),
+        Event::plain(&"[DONE]"),
     ])
 }

@@ -40,7 +40,7 @@ pub(super) fn reply(script: &Script, body: &Value, streamed: bool) -> Reply {
         "modelVersion": "stub",
     });
     if streamed {
-        Reply::Events(vec![Event::plain(whole)])
+        Reply::Events(vec![Event::plain(&whole)])
     } else {
         Reply::Object(whole)
     }

@@ -11,7 +11,7 @@ const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 const HEADERS_MAX: usize = 200;
 /// A client that stalls for longer than this is gone.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// One request.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ pub(super) fn events(stream: &mut TcpStream, events: &[Event]) -> io::Result<()>
     stream.write_all(head.as_bytes())?;
     for event in events {
         if let Some(name) = &event.name {
-            write!(stream, "event: {name}\n")?;
+            writeln!(stream, "event: {name}")?;
         }
         write!(stream, "data: {}\n\n", event.data)?;
         stream.flush()?;
@@ -145,7 +145,7 @@ pub(super) struct Event {
 
 impl Event {
     /// An event whose name stands in its data too.
-    pub(super) fn typed(data: Value) -> Self {
+    pub(super) fn typed(data: &Value) -> Self {
         let name = data.get("type").and_then(Value::as_str).map(str::to_owned);
         Self {
             name,
@@ -154,7 +154,7 @@ impl Event {
     }
 
     /// An event without a name.
-    pub(super) fn plain(data: impl ToString) -> Self {
+    pub(super) fn plain(data: &impl ToString) -> Self {
         Self {
             name: None,
             data: data.to_string(),

@@ -198,6 +198,13 @@ fn is(value: &Value, key: &str, text: &str) -> bool {
     value.get(key).and_then(Value::as_str) == Some(text)
 }
 
+/// Puts a field into an object.
+fn set(object: &mut Value, key: &str, value: Value) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(key.to_owned(), value);
+    }
+}
+
 /// The text of all messages for which a test holds.
 fn said<'v>(messages: impl Iterator<Item = &'v Value>, by: impl Fn(&Value) -> bool) -> String {
     messages

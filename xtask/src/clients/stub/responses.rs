@@ -1,9 +1,9 @@
-//! The dialect of OpenAI's Responses.
+//! The dialect of `OpenAI`'s Responses.
 
 use serde_json::{Value, json};
 
 use super::http::Event;
-use super::{Reply, Script, Turn, has_tools, is, list, said, streams};
+use super::{Reply, Script, Turn, has_tools, is, list, said, set, streams};
 
 pub(super) fn reply(script: &Script, body: &Value) -> Reply {
     // Calls and their results both name the turn in their id; the highest one is the last.
@@ -53,9 +53,14 @@ pub(super) fn reply(script: &Script, body: &Value) -> Reply {
         "type": "response.completed", "response": response("completed", &items),
     }));
     for (number, event) in events.iter_mut().enumerate() {
-        event["sequence_number"] = json!(number);
+        set(event, "sequence_number", json!(number));
     }
-    Reply::Events(events.into_iter().map(Event::typed).collect())
+    Reply::Events(
+        events
+            .into_iter()
+            .map(|event| Event::typed(&event))
+            .collect(),
+    )
 }
 
 fn items(turn: &Turn<'_>) -> Vec<Value> {
@@ -63,16 +68,18 @@ fn items(turn: &Turn<'_>) -> Vec<Value> {
     for (index, call) in turn.calls.iter().enumerate() {
         let id = turn.id(index);
         // A tool that takes free text gets text; every other one gets an object.
-        items.push(match &call.input {
-            Value::String(text) => json!({
+        let item = if let Value::String(text) = &call.input {
+            json!({
                 "type": "custom_tool_call", "id": format!("ctc_{id}"), "call_id": id,
                 "name": call.name, "input": text, "status": "completed",
-            }),
-            input => json!({
+            })
+        } else {
+            json!({
                 "type": "function_call", "id": format!("fc_{id}"), "call_id": id,
-                "name": call.name, "arguments": input.to_string(), "status": "completed",
-            }),
-        });
+                "name": call.name, "arguments": call.input.to_string(), "status": "completed",
+            })
+        };
+        items.push(item);
     }
     if items.is_empty() {
         let text = json!({"type": "output_text", "text": turn.words(), "annotations": []});

@@ -45,12 +45,12 @@ fn every_dialect_counts_the_turns_from_the_conversation() {
     let stub = Stub::start(script()).unwrap();
     let tools = json!([{"name": "first"}]);
     let user = json!({"role": "user", "content": "go"});
-    let used = json!({"role": "assistant", "content": [{"type": "tool_use"}]});
+    let with_tools = json!({"role": "assistant", "content": [{"type": "tool_use"}]});
     let chat_used = json!({"role": "assistant", "tool_calls": [{"id": "x"}]});
     let output = json!({"type": "function_call_output", "call_id": "call_stub_0_0"});
     let model = json!({"role": "model", "parts": [{"functionCall": {}}]});
     let cases = [
-        ("/v1/messages", "messages", vec![user.clone(), used]),
+        ("/v1/messages", "messages", vec![user.clone(), with_tools]),
         (
             "/v1/chat/completions",
             "messages",

@@ -29,6 +29,10 @@ struct Script {
 /// One step: what is said, one thing that is done, and what has to come out.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the demonstration's form: a step says which of a few plain things it does"
+)]
 struct Step {
     say: String,
     /// A question to the judge; nothing is run.
@@ -106,8 +110,10 @@ fn take(stage: &Stage, number: usize, step: &Step, json: bool) -> Result<(), Fai
     if step.commands && !stage.holds_commands()? {
         let why = "passed over: this host can't hold commands; `tagout doctor` says why";
         if json {
-            return report::json(&json!({"step": number, "say": step.say, "verdict": "passed_over",
-                "code": "ISOLATION_UNAVAILABLE", "reason": why}));
+            return report::json(
+                &json!({"step": number, "say": step.say, "verdict": "passed_over",
+                "code": "ISOLATION_UNAVAILABLE", "reason": why}),
+            );
         }
         return report::line(&format!("{number:>2}. {}\n    {why}\n", step.say));
     }

@@ -1,3 +1,5 @@
+//! What is shown of an output.
+
 use tagout_sandbox::Captured;
 use tagout_vocab::limits::COMMAND_SHOWN_BYTES_MAX;
 

@@ -1,3 +1,4 @@
+//! Which paths never reach the workspace.
 #![allow(
     clippy::disallowed_methods,
     reason = "tests set up the files that they look at"

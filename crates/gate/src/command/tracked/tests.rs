@@ -1,3 +1,5 @@
+//! Indexes of each version, whole and damaged.
+
 use super::Tracked;
 
 fn index(version: u32, names: &[(&[u8], &[u8])]) -> Vec<u8> {

@@ -224,7 +224,7 @@ fn interfered(seed: u64) -> Result<bool, String> {
     let script = script(tool(), &mut chance);
     let ran = bench.run("run", &script, Vec::new());
     let mut written = Vec::new();
-    for round in 0..1 + chance.below(3) {
+    for round in 0..=chance.below(3) {
         let token = format!("written by a person, {seed} {round}");
         let all = files(&bench.root());
         let folder = all

@@ -172,14 +172,12 @@ fn objects_are_only_ever_added() {
     bench.apply("gc", &seen).unwrap();
     clean(&root);
     assert!(git(&root, &["cat-file", "-p", &middle]).contains("edited"));
-    assert!(
-        root.join(format!(".git/objects/{}/{}", &middle[..2], &middle[2..]))
-            .exists()
-    );
+    let (folder, name) = middle.split_at(2);
+    assert!(root.join(".git/objects").join(folder).join(name).exists());
 }
 
-/// L4: a person commits while a command commits: the command's changes are a conflict as a whole, and
-/// the person's commit stands.
+/// L4: a person commits while a command commits: the command's changes are a conflict as a whole,
+/// and the person's commit stands.
 #[test]
 fn a_commit_of_a_person_meanwhile_stands() {
     let bench = repository();

@@ -1,6 +1,11 @@
 //! Change sets of real commands: applied, undone, killed half-way, with others at work.
 
 #![cfg(target_os = "linux")]
+#![expect(
+    clippy::print_stdout,
+    clippy::single_match_else,
+    reason = "the figures are what these tests are for; two outcomes stand side by side"
+)]
 
 mod crash;
 mod foreign;

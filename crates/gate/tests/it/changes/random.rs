@@ -14,7 +14,8 @@ use super::tree::{Chance, build, script};
 /// What the command saw, and in addition: a name that it left as it was keeps the names that it had
 /// before. An overlay shows a file that was only opened for writing, or that got another name, as
 /// parted from its older names; in the workspace it stays with them. And it gives the two names of
-/// one file different numbers when one of them is older than the layer, so the layer itself is asked.
+/// one file different numbers when one of them is older than the layer, so the layer itself is
+/// asked.
 fn groups(
     before: &Picture,
     (merged, upper): (&Picture, &Picture),

@@ -65,7 +65,7 @@ pub(crate) fn set_mtime(path: &Path, seconds: i64, nanos: i64) {
 
 /// Makes a tree; steps that make no sense on what is there so far are left out.
 pub(crate) fn build(root: &Path, chance: &mut Chance) {
-    let mut made = Vec::new();
+    let mut regular = Vec::new();
     for _ in 0..6 + chance.below(18) {
         let path = chance.path();
         let target = at(root, &path);
@@ -98,8 +98,8 @@ pub(crate) fn build(root: &Path, chance: &mut Chance) {
                 let pipe = rustix::fs::FileType::Fifo;
                 rustix::fs::mknodat(rustix::fs::CWD, &target, pipe, mode, 0).ok();
             }
-            9 | 10 if !made.is_empty() => {
-                let other: &PathBuf = &made[chance.below(made.len())];
+            9 | 10 if !regular.is_empty() => {
+                let other: &PathBuf = &regular[chance.below(regular.len())];
                 drop(fs::hard_link(other, &target));
             }
             _ => {
@@ -108,7 +108,7 @@ pub(crate) fn build(root: &Path, chance: &mut Chance) {
             }
         }
         if target.is_file() && !target.is_symlink() {
-            made.push(target);
+            regular.push(target);
         }
     }
     age(root, chance);
@@ -160,7 +160,7 @@ fn quoted(path: &[u8]) -> String {
 pub(crate) fn script(tool: &Path, chance: &mut Chance) -> String {
     let tool = tool.display();
     let mut text = String::from("set +e\nexec 2>/dev/null\n");
-    for _ in 0..1 + chance.below(14) {
+    for _ in 0..=chance.below(14) {
         let (one, two) = (quoted(&chance.path()), quoted(&chance.path()));
         let number = chance.below(1000);
         let line = match chance.below(26) {

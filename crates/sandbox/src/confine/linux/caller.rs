@@ -34,8 +34,8 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 static HELPER: Mutex<Option<Helper>> = Mutex::new(None);
 
 /// Names another program to start as the helper: one whose `main` begins with
-/// [`super::serve_if_helper`]. Only the first word counts. For programs whose own `main` can't, such
-/// as tests.
+/// [`super::serve_if_helper`]. Only the first word counts. For programs whose own `main` can't,
+/// such as tests.
 pub fn use_helper(program: PathBuf) {
     // A second word changes nothing; the first is in use already.
     PROGRAM.set(program).ok();

@@ -44,8 +44,8 @@ pub(super) fn send_request(
     socket.write_all(&bytes)
 }
 
-/// Waits for the next request and its descriptors, in the order they were sent; `None` when the other
-/// side is gone.
+/// Waits for the next request and its descriptors, in the order they were sent; `None` when the
+/// other side is gone.
 pub(super) fn next_request(socket: &UnixStream) -> io::Result<Option<(Request, Vec<OwnedFd>)>> {
     let mut header = [0_u8; 4];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES_MAX))];

@@ -8,7 +8,8 @@ use rustix::thread::{
 use super::sys;
 use super::wire::{At, Failed};
 
-/// Empties all capability sets, the bounding set too, and forbids gaining any by starting a program.
+/// Empties all capability sets, the bounding set too, and forbids gaining any by starting a
+/// program.
 pub(super) fn drop_all() -> Result<(), Failed> {
     set_no_new_privs(true).at("no new privileges")?;
     if rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(Set::SETPCAP)) {

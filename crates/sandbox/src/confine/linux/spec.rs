@@ -49,8 +49,8 @@ pub(super) fn of(plan: &Plan) -> Spec {
     }
 }
 
-/// The workspace's overlay, then those of the caches. Caches keep theirs in every lane that has name
-/// spaces: tools write to them even when they only read.
+/// The workspace's overlay, then those of the caches. Caches keep theirs in every lane that has
+/// name spaces: tools write to them even when they only read.
 fn overlays(lane: Lane, workspace: &std::path::Path, layers: &Layers) -> Vec<Overlay> {
     let mut overlays = Vec::new();
     if lane == Lane::Transaction {

@@ -31,8 +31,8 @@ fn checked(result: c_int) -> io::Result<c_int> {
 /// second thread: the new one goes on with a copy of all of its memory, locks included.
 pub(super) fn clone_into(namespaces: c_int) -> io::Result<Side> {
     let flags = libc::c_long::from(namespaces | libc::SIGCHLD);
-    // SAFETY: without CLONE_VM and with no stack given this is `fork`; no pointer is passed, and the
-    // helper that calls it has one thread only, so the copy is in a consistent state.
+    // SAFETY: without CLONE_VM and with no stack given this is `fork`; no pointer is passed, and
+    // the helper that calls it has one thread only, so the copy is in a consistent state.
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
     match i32::try_from(pid) {
         Ok(0) => Ok(Side::Child),

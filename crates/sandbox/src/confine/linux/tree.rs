@@ -16,8 +16,8 @@ pub(super) fn adopt_orphans() -> io::Result<()> {
 /// Kills everything that the run has started.
 ///
 /// In a pid name space that is everything else there is. Without one, descendants are looked for
-/// and killed until none is found: a chain that forks faster than this looks can outlive a round, so
-/// the form without name spaces is named as the weaker one.
+/// and killed until none is found: a chain that forks faster than this looks can outlive a round,
+/// so the form without name spaces is named as the weaker one.
 pub(super) fn end_all() {
     const ROUNDS_MAX: usize = 1_000;
     if getpid().as_raw_nonzero().get() == 1 {

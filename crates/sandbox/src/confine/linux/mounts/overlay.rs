@@ -85,8 +85,8 @@ impl Layers {
         self.finish(&context)
     }
 
-    /// `/proc/self/fd/N` leads to the handle's folder whatever its path looks like, so nothing has to
-    /// be escaped.
+    /// `/proc/self/fd/N` leads to the handle's folder whatever its path looks like, so nothing
+    /// has to be escaped.
     fn by_name(&self) -> Result<OwnedFd> {
         let name = |handle: &OwnedFd| format!("/proc/self/fd/{}", handle.as_raw_fd());
         let lower: Vec<String> = self.lower.iter().map(name).collect();
