@@ -19,6 +19,8 @@ pub(crate) struct Client {
     pub(crate) package: String,
     /// Its program below `node_modules`.
     pub(crate) program: String,
+    /// Whether every run of the tests plays it, or only the long ones.
+    pub(crate) in_ci: bool,
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
     /// Configuration that it needs to find the stub.
