@@ -250,7 +250,9 @@ pub(crate) fn wants_json() -> bool {
 
 /// Whether a client started this program as its hook, also with a line that can't be understood.
 pub(crate) fn is_hook() -> bool {
-    std::env::args_os().nth(1).is_some_and(|word| word == "hook")
+    std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "hook")
 }
 
 /// This program, by its absolute path.

@@ -146,7 +146,11 @@ impl Notes {
     pub(crate) fn take_sent(&self, id: Option<&str>, line: &str, now: Timestamp) -> Option<Sent> {
         let digest = line_digest(line);
         let paths = match id {
-            Some(id) if id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
+            Some(id)
+                if id
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') =>
+            {
                 vec![self.sent_path(id)]
             }
             Some(_) => Vec::new(),
@@ -191,7 +195,10 @@ fn is_old(at: Timestamp, now: Timestamp) -> bool {
 }
 
 fn session_name(session: &SessionId) -> String {
-    short(Digest::of_parts("hook session", [session.as_str().as_bytes()]))
+    short(Digest::of_parts(
+        "hook session",
+        [session.as_str().as_bytes()],
+    ))
 }
 
 fn intent_name(intent: &IntentId) -> String {
@@ -208,7 +215,10 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
-    let paths = entries.flatten().take(HOOK_NOTES_MAX).map(|entry| entry.path());
+    let paths = entries
+        .flatten()
+        .take(HOOK_NOTES_MAX)
+        .map(|entry| entry.path());
     paths
         .filter(|path| path.extension().is_some_and(|kind| kind == "json"))
         .collect()

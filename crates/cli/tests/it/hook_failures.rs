@@ -15,13 +15,19 @@ fn before(client: Client) -> Option<(&'static str, Vec<u8>)> {
     let mut events = client.registered().filter(|event| event.kind == Kind::Pre);
     let event = events.next()?.name;
     let folder: PathBuf = captures.join(client.as_str());
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|one| one.path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .map(|one| one.path())
+        .collect();
     files.sort();
     let writes = |path: &&PathBuf| {
         let name = path.file_stem().unwrap().to_str().unwrap().to_lowercase();
         let after = name.split_once('-').map_or("", |(_, tool)| tool);
         name.starts_with(&event.to_lowercase())
-            && ["write", "create", "editor", "apply"].iter().any(|word| after.starts_with(word))
+            && ["write", "create", "editor", "apply"]
+                .iter()
+                .any(|word| after.starts_with(word))
     };
     let path = files.iter().find(writes)?;
     Some((event, fs::read(path).unwrap()))
@@ -30,13 +36,31 @@ fn before(client: Client) -> Option<(&'static str, Vec<u8>)> {
 fn hook(site: &Site, client: &str, event: &str, more: &[&str], payload: &[u8]) -> Output {
     let state = site.home().join(".local/state/tagout");
     let root = site.root();
-    let places = ["--workspace", root.to_str().unwrap(), "--state-dir", state.to_str().unwrap()];
-    let words = [&["hook", "--client", client, "--event", event][..], &places, more].concat();
+    let places = [
+        "--workspace",
+        root.to_str().unwrap(),
+        "--state-dir",
+        state.to_str().unwrap(),
+    ];
+    let words = [
+        &["hook", "--client", client, "--event", event][..],
+        &places,
+        more,
+    ]
+    .concat();
     let mut command = site.command(&words);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A hook that denies before it reads closes its end.
-    child.stdin.take().unwrap().write_all(payload).unwrap_or_default();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(payload)
+        .unwrap_or_default();
     child.wait_with_output().unwrap()
 }
 
@@ -80,7 +104,13 @@ fn a_panic_denies() {
 #[test]
 fn half_a_payload_denies() {
     everywhere("truncated", |site, client, event, payload| {
-        hook(site, client.as_str(), event, &[], &payload[..payload.len() / 2])
+        hook(
+            site,
+            client.as_str(),
+            event,
+            &[],
+            &payload[..payload.len() / 2],
+        )
     });
 }
 
@@ -89,12 +119,29 @@ fn half_a_payload_denies() {
 fn a_missing_state_denies() {
     everywhere("no state", |site, client, event, payload| {
         let root = site.root();
-        let words = ["--workspace", root.to_str().unwrap(), "--state-dir", "/nowhere/at/all"];
-        let words = [&["hook", "--client", client.as_str(), "--event", event][..], &words].concat();
+        let words = [
+            "--workspace",
+            root.to_str().unwrap(),
+            "--state-dir",
+            "/nowhere/at/all",
+        ];
+        let words = [
+            &["hook", "--client", client.as_str(), "--event", event][..],
+            &words,
+        ]
+        .concat();
         let mut command = site.command(&words);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(payload).unwrap_or_default();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(payload)
+            .unwrap_or_default();
         child.wait_with_output().unwrap()
     });
 }
@@ -115,17 +162,39 @@ fn a_signal_denies() {
     everywhere("signal", |site, client, event, payload| {
         let root = site.root();
         let state = site.home().join(".local/state/tagout");
-        let places = ["--workspace", root.to_str().unwrap(), "--state-dir", state.to_str().unwrap()];
-        let words = ["hook", "--client", client.as_str(), "--event", event, "--fail", "hang"];
+        let places = [
+            "--workspace",
+            root.to_str().unwrap(),
+            "--state-dir",
+            state.to_str().unwrap(),
+        ];
+        let words = [
+            "hook",
+            "--client",
+            client.as_str(),
+            "--event",
+            event,
+            "--fail",
+            "hang",
+        ];
         let mut command = site.command(&[&words[..], &places].concat());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(payload).unwrap_or_default();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(payload)
+            .unwrap_or_default();
         let id = rustix::process::Pid::from_child(&child);
         // Until the program watches for it, the signal would end it outright.
         let status = format!("/proc/{}/status", child.id());
         while !fs::read_to_string(&status).unwrap().lines().any(|line| {
-            line.strip_prefix("SigBlk:").is_some_and(|mask| mask.trim() != "0000000000000000")
+            line.strip_prefix("SigBlk:")
+                .is_some_and(|mask| mask.trim() != "0000000000000000")
         }) {
             std::thread::yield_now();
         }
@@ -138,9 +207,16 @@ fn a_signal_denies() {
 #[test]
 fn what_nobody_knows_is_denied() {
     let site = Site::new(&[]);
-    for words in [&["hook", "--client", "nobody", "--event", "x"][..], &["hook", "--bogus"], &["hook"]] {
+    for words in [
+        &["hook", "--client", "nobody", "--event", "x"][..],
+        &["hook", "--bogus"],
+        &["hook"],
+    ] {
         let ran = site.command(words).output().unwrap();
         assert_eq!(ran.status.code(), Some(2), "{words:?}: {ran:?}");
-        assert!(ran.stdout.is_empty() && !ran.stderr.is_empty(), "{words:?}: {ran:?}");
+        assert!(
+            ran.stdout.is_empty() && !ran.stderr.is_empty(),
+            "{words:?}: {ran:?}"
+        );
     }
 }

@@ -81,7 +81,8 @@ const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 /// The answer to a command line that can't be understood.
 pub(crate) fn unreadable() -> Exit {
-    let reason = "tagout: the hook's own command line can't be understood; `tagout install` writes it";
+    let reason =
+        "tagout: the hook's own command line can't be understood; `tagout install` writes it";
     say(&unknown_client_denial(reason))
 }
 

@@ -36,7 +36,11 @@ pub(super) fn own_line(line: &str, program: Option<&str>) -> Option<OwnLine> {
 fn exec(words: &[&str]) -> Option<OwnLine> {
     let at = words.iter().position(|word| *word == "--")?;
     let (options, command) = words.split_at_checked(at)?;
-    let command: Vec<String> = command.iter().skip(1).map(|word| (*word).to_owned()).collect();
+    let command: Vec<String> = command
+        .iter()
+        .skip(1)
+        .map(|word| (*word).to_owned())
+        .collect();
     if command.is_empty() {
         return None;
     }

@@ -51,7 +51,10 @@ pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure
 
 /// Asks the engine. A path that a call of this very conversation still holds, although nobody
 /// reported on it for long, is freed first.
-pub(super) fn admit(work: &Work, call: &Call) -> Result<Result<Box<Permit>, Box<Refusal>>, Failure> {
+pub(super) fn admit(
+    work: &Work,
+    call: &Call,
+) -> Result<Result<Box<Permit>, Box<Refusal>>, Failure> {
     let first = refused(work.engine.admit(call));
     match first {
         Err(refusal) if refusal.code == Code::PathBusy => {
@@ -89,9 +92,10 @@ fn waiting(mut refusal: Box<Refusal>) -> Box<Refusal> {
 /// How an agent of a client takes an intent up.
 fn helped(mut refusal: Box<Refusal>) -> Box<Refusal> {
     if matches!(refusal.code, Code::StateViolation | Code::IntentRequired) {
-        refusal.remedy = "run `tagout intent list`, then `tagout intent select ID` as a command of \
+        refusal.remedy =
+            "run `tagout intent list`, then `tagout intent select ID` as a command of \
                           its own, and make the call again"
-            .to_owned();
+                .to_owned();
     }
     refusal
 }

@@ -70,15 +70,13 @@ fn select(work: &Work, pre: &Pre, id: &str) -> Result<Answer, Failure> {
 }
 
 /// What an agent hands to `exec` itself, in its own conversation.
-fn exec(
-    work: &Work,
-    pre: &Pre,
-    options: &[String],
-    command: &[String],
-) -> Result<Answer, Failure> {
+fn exec(work: &Work, pre: &Pre, options: &[String], command: &[String]) -> Result<Answer, Failure> {
     if !own::may_be_given(options) {
         return Ok(Answer::Deny {
-            reason: format!("{}: `tagout exec` does not take these options here", Code::PersonOnly.as_str()),
+            reason: format!(
+                "{}: `tagout exec` does not take these options here",
+                Code::PersonOnly.as_str()
+            ),
             remedy: "write `tagout exec -- COMMAND`".to_owned(),
         });
     }

@@ -30,7 +30,9 @@ pub(super) struct Work {
 /// Answers an event.
 pub(super) fn answer(job: &Job, incoming: Incoming) -> Result<Reply, Failure> {
     if Path::new(tagout_sandbox::GOVERNED).exists() {
-        return Err(Failure::failed("a hook inside a governed call has nothing to say"));
+        return Err(Failure::failed(
+            "a hook inside a governed call has nothing to say",
+        ));
     }
     let (client, event) = (incoming.client, incoming.event);
     let silent = || reply(client, event, &Answer::NoDecision);

@@ -218,7 +218,11 @@ impl Wanted {
             for finding in &findings {
                 let place = finding.place.as_ref();
                 let place = place.map_or_else(String::new, |place| format!("{}: ", place.path));
-                report::line(&format!("  {}: {place}{}", word(finding.kind), finding.text))?;
+                report::line(&format!(
+                    "  {}: {place}{}",
+                    word(finding.kind),
+                    finding.text
+                ))?;
             }
         }
         if json {

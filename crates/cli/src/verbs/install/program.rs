@@ -17,8 +17,10 @@ pub(super) fn is_fit(program: &str) -> Result<(), Failure> {
     let path = Path::new(program);
     let mut folders = path.ancestors().skip(1);
     if folders.any(|folder| folder.join("CACHEDIR.TAG").exists()) {
-        return Err(Failure::invalid(format!("`{program}` lies in a build folder"))
-            .hint("put it in place with `cargo install --path crates/cli`, and run that one"));
+        return Err(
+            Failure::invalid(format!("`{program}` lies in a build folder"))
+                .hint("put it in place with `cargo install --path crates/cli`, and run that one"),
+        );
     }
     for place in path.ancestors() {
         let Ok(found) = std::fs::metadata(place) else {

@@ -13,8 +13,8 @@ use tagout_workspace::files;
 use crate::args::{IntentNewArgs, IntentProposeArgs, PlaceArgs, SessionArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::verbs::{run, trust};
 use crate::notes::{Notes, Selected};
+use crate::verbs::{run, trust};
 use crate::{args, books, clock, person, report, runtime, site};
 
 fn id_of(text: &str) -> Result<IntentId, Failure> {

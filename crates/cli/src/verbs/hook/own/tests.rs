@@ -29,7 +29,11 @@ fn anything_beside_it_is_not_ours() {
         "",
     ] {
         assert!(!select(line), "{line}");
-        assert_ne!(own_line(line, Some("/opt/tagout")), Some(OwnLine::Other), "{line}");
+        assert_ne!(
+            own_line(line, Some("/opt/tagout")),
+            Some(OwnLine::Other),
+            "{line}"
+        );
     }
 }
 
@@ -40,7 +44,10 @@ fn exec_is_taken_apart() {
     let Some(OwnLine::Exec { options, command }) = own_line(line, None) else {
         panic!("{:?}", own_line(line, None));
     };
-    assert_eq!((options.len(), command), (1, vec!["echo 'a b' > x".to_owned()]));
+    assert_eq!(
+        (options.len(), command),
+        (1, vec!["echo 'a b' > x".to_owned()])
+    );
     assert_eq!(own_line("tagout exec", None), None);
     assert_eq!(own_line("tagout exec --", None), None);
 }
