@@ -39,7 +39,7 @@ pub(crate) struct Mode {
 }
 
 /// What stands in the data's `{braces}`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
     pub(crate) base: String,
     pub(crate) home: PathBuf,

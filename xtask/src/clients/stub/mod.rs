@@ -68,6 +68,8 @@ impl Script {
         if let Some(person) = &self.meanwhile
             && person.before == number
             && has_tools
+            // A person changes what is there; what an agent failed to write stays missing.
+            && person.path.exists()
             && let Err(error) = std::fs::write(&person.path, &person.text)
         {
             eprintln!("stub model: {error}");
