@@ -19,6 +19,7 @@ Usage: cargo xtask <CHORE>
   requirements             write the proofs into docs/reference/requirements.md
   bench [NAME...] [--json] [--rounds N]   measure against the budgets
   play CLIENT MODE SCRIPT  a real client, offline, against a model that plays the script
+  story CLIENT MODE        a real client, governed, through the whole story
   help                     this text
 ";
 
@@ -36,6 +37,7 @@ pub(crate) fn run(words: &[String]) -> Result<ExitCode, XtaskError> {
         ["requirements"] => requirements::write(&process::root()),
         ["bench", options @ ..] => bench::run(options),
         ["play", client, mode, script] => clients::play(client, mode, Path::new(script)),
+        ["story", client, mode] => clients::story::one(client, mode),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)

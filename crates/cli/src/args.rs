@@ -1,11 +1,13 @@
 //! What can be typed. The help text is the doc comment of each field.
 
+mod clients;
 mod commands;
 mod ledger;
 mod runtime;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use clients::{HookArgs, InstallArgs, ScopeArg, UninstallArgs};
 pub(crate) use commands::{DoctorArgs, ExecArgs, ParkedArgs, ParkedVerb};
 pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
 pub(crate) use runtime::{
@@ -60,6 +62,9 @@ pub(crate) enum Verb {
     Explain(ExplainArgs),
     Run(RunArgs),
     Exec(ExecArgs),
+    Hook(HookArgs),
+    Install(InstallArgs),
+    Uninstall(UninstallArgs),
     Intent(IntentArgs),
     Trust(TrustArgs),
     Pending(PendingArgs),
@@ -259,6 +264,19 @@ pub(crate) fn wants_json() -> bool {
         .any(|word| word == "--json")
 }
 
+/// Whether a client started this program as its hook, also with a line that can't be understood.
+pub(crate) fn is_hook() -> bool {
+    std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "hook")
+}
+
+/// This program, by its absolute path.
+pub(crate) fn own_program() -> Option<String> {
+    let path = std::env::current_exe().ok()?;
+    path.to_str().map(str::to_owned)
+}
+
 /// The command line's definition, for completions.
 pub(crate) fn command() -> clap::Command {
     Args::command()
@@ -294,6 +312,11 @@ pub(crate) fn state_dir() -> Option<PathBuf> {
     named("TAGOUT_STATE_DIR")
         .or_else(|| named("XDG_STATE_HOME").map(|folder| folder.join("tagout")))
         .or_else(|| named("HOME").map(|home| home.join(".local").join("state").join("tagout")))
+}
+
+/// The user's home.
+pub(crate) fn home() -> Option<PathBuf> {
+    named("HOME")
 }
 
 /// Whether this process was started by a governed call: `TAGOUT_GOVERNED` is set there, and the

@@ -63,8 +63,13 @@ pub(crate) fn open(root: Option<&Path>) -> Result<Shelf, Failure> {
 
 /// The person's own policy, which caps every repository's. One that can't be understood ends here.
 pub(crate) fn user_layer() -> Result<Option<Layer>, Failure> {
+    user_layer_in(args::config_dir().as_deref())
+}
+
+/// The same from a folder that is known without the environment.
+pub(crate) fn user_layer_in(folder: Option<&Path>) -> Result<Option<Layer>, Failure> {
     let mut reader = Reader::default();
-    let layer = reader.user_layer();
+    let layer = folder.and_then(|folder| reader.user_layer_in(folder));
     if reader.problems.is_empty() {
         return Ok(layer);
     }
@@ -83,8 +88,12 @@ impl Reader {
     /// what every repository may do, so it must never be skipped.
     fn user_layer(&mut self) -> Option<Layer> {
         let folder: PathBuf = args::config_dir()?;
+        self.user_layer_in(&folder)
+    }
+
+    fn user_layer_in(&mut self, folder: &Path) -> Option<Layer> {
         let shown = folder.join(USER_POLICY).display().to_string();
-        let text = self.text(&folder, USER_POLICY)?;
+        let text = self.text(folder, USER_POLICY)?;
         let read = law::read(Source::user(shown), &text);
         let reading = self.keep(read.map(Some), || None)?;
         self.warnings.extend(reading.warnings);

@@ -7,6 +7,7 @@ mod exit;
 mod failure;
 mod keys;
 mod moments;
+mod notes;
 mod person;
 mod report;
 mod runtime;
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
     tagout_sandbox::serve_if_helper();
     match args::parse() {
         Ok(args) => verbs::run(args).into(),
-        Err(exit) => exit.into(),
+        Err(exit) if exit == exit::Exit::Done || !args::is_hook() => exit.into(),
+        // Most clients would take the code of a line that can't be read for consent.
+        Err(_) => verbs::unreadable_hook().into(),
     }
 }

@@ -90,6 +90,15 @@ pub(crate) fn open_with(places: &Places, more: Vec<Box<dyn Tool>>) -> Result<Eng
     open_under(places, None, more)
 }
 
+/// The same for the hook: it runs no commands, and believes no environment.
+pub(crate) fn open_to_guard(places: &Places, config: Option<&Path>) -> Result<Engine, Failure> {
+    let site = Site::open(places)?;
+    let shelf = shelf(&site, books::user_layer_in(config)?, &places.root)?;
+    let registry = registry(&shelf, Vec::new())?;
+    let (engine, _) = Engine::open(site, shelf, registry, clockwork()?)?;
+    Ok(engine)
+}
+
 fn open_under(
     places: &Places,
     user: Option<Layer>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tagout_policy::judge::{Case, Facts, FileFact, Files, Isolation, Usage};
 use tagout_vocab::{
-    Call, Digest, Effect, Place, Role, Session, Target, Timestamp, ToolKind, WorkspacePath,
+    Call, Class, Digest, Effect, Place, Role, Session, Target, Timestamp, ToolKind, WorkspacePath,
 };
 use tagout_workspace::{Error as W, Follow, Freshness, RelPath, Resolved, ResolvedKind};
 
@@ -76,9 +76,13 @@ pub(crate) fn gather(
     }
     mutated.sort();
     mutated.dedup();
-    // What a client runs itself, nothing here holds.
-    if case.kind() == ToolKind::Execute && way == Way::Run {
-        facts.isolation = inner.isolation(case.class)?;
+    // What a client runs itself, nothing here holds: there only what is proven to read may run.
+    if case.kind() == ToolKind::Execute {
+        match (way, case.class) {
+            (Way::Run, class) => facts.isolation = inner.isolation(class)?,
+            (Way::Guard, Class::Safe) => facts.isolation = Isolation::Assumed,
+            (Way::Guard, Class::Destructive) => {}
+        }
     }
     facts.files = Files::Known(known);
     usage(inner, (&case, record), &mut facts)?;

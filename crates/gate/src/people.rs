@@ -245,6 +245,21 @@ impl Engine {
         self.happened(session, &Happening::Prompt { source, blank })
     }
 
+    /// A client says that one conversation was begun by another. Said once; a session that already
+    /// did something on its own keeps its place.
+    pub fn adopt(&self, child: &SessionId, parent: &SessionId) -> Result<(), GateError> {
+        let store = &self.inner.site.store;
+        let known = store.session(child)?;
+        if child == parent || known.session.parent.is_some() || known.touched_at.is_some() {
+            return Ok(());
+        }
+        let above = store.session(parent)?.session;
+        let event = self.event(Kind::Session, Some(parent), json!({ "child": child }));
+        drop(self.inner.ledger.append(&[event])?);
+        requests::child(&self.inner, &above, (child.as_str(), "subagent"))?;
+        Ok(())
+    }
+
     /// G3: a person or the client started the conversation over.
     pub fn reset(&self, session: &SessionId) -> Result<Session, GateError> {
         self.happened(session, &Happening::Reset)

@@ -210,7 +210,7 @@ fn proposal(id: &str, session: &SessionId, request: &Request, now: Timestamp) ->
 }
 
 /// A child begins where its parent stands, and is demoted as soon as the parent leaves.
-fn child(
+pub(crate) fn child(
     inner: &Inner,
     parent: &Session,
     (id, mode): (&str, &str),

@@ -457,6 +457,19 @@ pub const HOOK_PAYLOAD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of the text that a hook says to a client: it fits into a pipe, so that one write takes it.
 pub const HOOK_TEXT_BYTES_MAX: usize = 16 * 1024;
 
+/// A note that one hook leaves for the next.
+pub const HOOK_NOTE_BYTES_MAX: u64 = 256 * 1024;
+
+/// Notes of one kind that are looked through.
+pub const HOOK_NOTES_MAX: usize = 4_096;
+
+/// How long after the hook a command may begin that it sent through `exec`.
+pub const HOOK_NOTE_MS_MAX: i64 = 10 * 60 * 1000;
+
+/// After this, a call of the same session that holds a path and was never reported on is settled by
+/// what the files tell.
+pub const HOOK_MISSING_MS: i64 = 10_000;
+
 /// A text beyond this is not compared line by line: the change is one range.
 pub const TRACE_DIFF_BYTES_MAX: usize = 64 * 1024 * 1024;
 

@@ -1,6 +1,7 @@
 //! Real clients, run offline against a model that plays a script.
 
 mod run;
+pub(crate) mod story;
 mod stub;
 
 use std::path::Path;

@@ -19,6 +19,8 @@ pub(crate) struct Client {
     pub(crate) package: String,
     /// Its program below `node_modules`.
     pub(crate) program: String,
+    /// Whether every run of the tests plays it, or only the long ones.
+    pub(crate) in_ci: bool,
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
     /// Configuration that it needs to find the stub.
@@ -37,7 +39,7 @@ pub(crate) struct Mode {
 }
 
 /// What stands in the data's `{braces}`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
     pub(crate) base: String,
     pub(crate) home: PathBuf,
@@ -46,7 +48,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    fn fill(&self, text: &str) -> String {
+    pub(crate) fn fill(&self, text: &str) -> String {
         text.replace("{base}", &self.base)
             .replace("{home}", &self.home.to_string_lossy())
             .replace("{workspace}", &self.workspace.to_string_lossy())

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::{Depth, Suite, Tally, count, tools};
 use crate::error::XtaskError;
 use crate::process::{cargo_command, described, stream};
-use crate::{bench, docs, process, tidy};
+use crate::{bench, clients, docs, process, tidy};
 
 /// Every suite.
 pub(super) const SUITES: &[Suite] = &[
@@ -18,6 +18,7 @@ pub(super) const SUITES: &[Suite] = &[
     suite("doctests", Depth::Default, doctests),
     suite("docs", Depth::Default, docs_commands),
     suite("demo", Depth::Default, demo),
+    suite("clients", Depth::Default, real_clients),
     suite("bench", Depth::All, benchmarks),
 ];
 
@@ -126,6 +127,10 @@ fn docs_commands(_: Depth) -> Result<Tally, XtaskError> {
 
 fn demo(_: Depth) -> Result<Tally, XtaskError> {
     checked(&mut cargo_command(&["run", "--release", "--", "demo"]))
+}
+
+fn real_clients(depth: Depth) -> Result<Tally, XtaskError> {
+    clients::story::suite(depth == Depth::All)
 }
 
 fn benchmarks(_: Depth) -> Result<Tally, XtaskError> {

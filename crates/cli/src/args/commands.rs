@@ -22,6 +22,10 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "S")]
     pub(crate) session: Option<String>,
 
+    /// The note of a client's hook under which it runs
+    #[arg(long, value_name = "ID", hide = true, conflicts_with = "session")]
+    pub(crate) permit: Option<String>,
+
     /// The folder to run it in; without it, the current one if it is in the workspace
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<String>,

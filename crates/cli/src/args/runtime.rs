@@ -68,6 +68,10 @@ pub(crate) struct InitArgs {
     #[arg(long, value_enum, default_value_t = ProfileArg::Balanced)]
     pub(crate) profile: ProfileArg,
 
+    /// A client to install hooks for; can be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) client: Vec<String>,
+
     /// The name of a first intent
     #[arg(long, value_name = "NAME")]
     pub(crate) intent: Option<String>,

@@ -14,7 +14,8 @@ use tagout_vocab::{Agent, Call, Code, Role, SessionId};
 use crate::args::{ExecArgs, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{args, report, runtime, signals, terminal};
+use crate::notes::Notes;
+use crate::{args, clock, report, runtime, signals, terminal};
 
 /// Tagout itself failed.
 const FAILED: u8 = 125;
@@ -41,12 +42,12 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
         return Err(failure.hint("run the command itself, without `tagout exec`"));
     }
     let engine = runtime::open(place)?;
-    let session = session(args)?;
     if args.end {
-        return end(&engine, &session, args.json);
+        return end(&engine, &session(args)?, args.json);
     }
     let line = words::line(&args.command)?;
-    if let Some(refused) = select(&engine, args, &session)? {
+    let (session, agent) = actor(&engine, args, &line)?;
+    if let Some(refused) = select(&engine, args, (&session, &agent))? {
         told::tell(&refused, args.json)?;
         return Ok(Exit::Own(REFUSED));
     }
@@ -56,7 +57,9 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     };
     let stop = attached.stop.clone();
     let interrupted = signals::watch(move || stop.stop())?;
-    let receipt = engine.execute_with(&call(&engine, args, (line, session))?, &attached);
+    let mut call = call(&engine, args, (line, session))?;
+    call.agent = agent;
+    let receipt = engine.execute_with(&call, &attached);
     told::tell(&receipt, args.json)?;
     Ok(Exit::Own(code(&receipt, interrupted.signal())))
 }
@@ -94,18 +97,34 @@ fn session(args: &ExecArgs) -> Result<SessionId, Failure> {
     SessionId::new(&named).map_err(|error| Failure::invalid(format!("`--session`: {error}")))
 }
 
-fn agent() -> Agent {
+fn agent(name: &str) -> Agent {
     Agent {
-        name: Some("cli".to_owned()),
+        name: Some(name.to_owned()),
         ..Agent::default()
     }
+}
+
+/// The conversation and the agent: those of the client whose hook sent this line here, if one did.
+fn actor(engine: &Engine, args: &ExecArgs, line: &str) -> Result<(SessionId, Agent), Failure> {
+    if args.session.is_none() {
+        let notes = Notes::of(engine.site().state());
+        if let Some(sent) = notes.take_sent(args.permit.as_deref(), line, clock::now()) {
+            return Ok((sent.session, agent(&sent.client)));
+        }
+    }
+    if args.permit.is_some() {
+        let message = "no hook sent this command here, or it was run before";
+        let failure = Failure::denied(Code::StateViolation, message);
+        return Err(failure.hint("run the command itself; the hook sends it here again"));
+    }
+    Ok((session(args)?, agent("cli")))
 }
 
 /// Takes the named intent up, if the session does not work on it already.
 fn select(
     engine: &Engine,
     args: &ExecArgs,
-    session: &SessionId,
+    (session, agent): (&SessionId, &Agent),
 ) -> Result<Option<Receipt>, Failure> {
     let Some(wanted) = &args.intent else {
         return Ok(None);
@@ -119,7 +138,7 @@ fn select(
     arguments.insert("intent_id".to_owned(), json!(wanted));
     let mut call = Call::new(engine.shelf().books.name_of(Role::SelectIntent), arguments);
     call.session = Some(session.clone());
-    call.agent = agent();
+    call.agent = agent.clone();
     let receipt = engine.execute(&call);
     Ok((receipt.outcome != Outcome::Completed).then_some(receipt))
 }
@@ -147,7 +166,6 @@ fn call(
     }
     let mut call = Call::new(tool, arguments);
     call.session = Some(session);
-    call.agent = agent();
     call.cwd = here(engine)?;
     Ok(call)
 }

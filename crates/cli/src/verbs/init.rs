@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use tagout_agents::install::plan::Scope;
 use tagout_gate::{GateError, Places, Site};
 use tagout_policy::intents;
 use tagout_policy::scope::Scope;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus};
 use tagout_workspace::files;
 
-use super::trust;
+use super::{install, trust};
 use crate::args::{InitArgs, PlaceArgs, ProfileArg};
 use crate::books;
 use crate::exit::Exit;
@@ -53,6 +54,12 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     let engine = runtime::open_at(&places)?;
     if engine.site().accepted()?.is_none() {
         trust::accept(&engine, &runtime::sources(&places.root)?)?;
+    }
+    install::register(&engine)?;
+    let clients = install::named(&args.client)?;
+    if !clients.is_empty() {
+        let wanted = install::Wanted::new(&places, Scope::Project)?;
+        wanted.install(&clients, args.yes)?;
     }
     let root = places.root.display().to_string();
     let state = engine.site().state().display().to_string();

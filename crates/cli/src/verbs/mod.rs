@@ -7,7 +7,9 @@ mod epoch;
 mod exec;
 mod explain;
 mod grant;
+mod hook;
 mod init;
+mod install;
 mod intent;
 mod lint;
 mod log;
@@ -25,6 +27,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
 
+pub(crate) use hook::unreadable as unreadable_hook;
+
 /// Does what was asked; whatever goes wrong is said once.
 pub(crate) fn run(args: Args) -> Exit {
     let place = &args.place;
@@ -39,6 +43,9 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Exec(verb) => exec::run(place, &verb),
         Verb::Parked(verb) => parked::run(place, &verb),
         Verb::Doctor(verb) => doctor::run(place, &verb),
+        Verb::Hook(verb) => return hook::run(place, &verb),
+        Verb::Install(verb) => install::run(place, &verb),
+        Verb::Uninstall(verb) => install::uninstall(place, &verb),
         Verb::Trust(verb) => trust::run(place, &verb),
         Verb::Pending(verb) => people::pending(place, &verb),
         Verb::Approve(verb) => people::approve(place, &verb),

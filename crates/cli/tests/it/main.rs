@@ -30,6 +30,8 @@ mod grant;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
+mod hook_failures;
+#[cfg(test)]
 mod intent;
 #[cfg(test)]
 mod ledgers;

@@ -25,6 +25,18 @@ pub(crate) struct Script {
     /// The turns of an agent whose prompt holds [`SUBAGENT_MARK`].
     #[serde(default)]
     pub(crate) sub: Vec<Vec<Scripted>>,
+    /// What a person does in between.
+    #[serde(default)]
+    pub(crate) meanwhile: Option<Meanwhile>,
+}
+
+/// A file that a person writes just before a turn.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Meanwhile {
+    /// Before which turn.
+    pub(crate) before: usize,
+    pub(crate) path: std::path::PathBuf,
+    pub(crate) text: String,
 }
 
 /// One scripted tool call.
@@ -53,6 +65,15 @@ impl Script {
             .get(number)
             .filter(|_| has_tools)
             .map_or(&[][..], Vec::as_slice);
+        if let Some(person) = &self.meanwhile
+            && person.before == number
+            && has_tools
+            // A person changes what is there; what an agent failed to write stays missing.
+            && person.path.exists()
+            && let Err(error) = std::fs::write(&person.path, &person.text)
+        {
+            eprintln!("stub model: {error}");
+        }
         Turn { number, calls }
     }
 }

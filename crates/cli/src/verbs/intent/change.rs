@@ -1,9 +1,10 @@
 //! `tagout intent new`, `select`, `propose`, `complete`, `release`.
 
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use tagout_gate::{Engine, Places};
+use tagout_gate::{Engine, Places, Site};
 use tagout_policy::intents;
 use tagout_policy::judge::Standing;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus, Role};
@@ -12,8 +13,9 @@ use tagout_workspace::files;
 use crate::args::{IntentNewArgs, IntentProposeArgs, PlaceArgs, SessionArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::notes::{Notes, Selected};
 use crate::verbs::{run, trust};
-use crate::{args, books, person, report, runtime, site};
+use crate::{args, books, clock, person, report, runtime, site};
 
 fn id_of(text: &str) -> Result<IntentId, Failure> {
     IntentId::new(text).map_err(|error| Failure::invalid(format!("`{text}`: {error}")))
@@ -82,9 +84,26 @@ fn store(root: &Path, text: &str) -> Result<(), Failure> {
 
 /// Takes an intent up in the session, through the tool that does it.
 pub(super) fn select(place: &PlaceArgs, id: &str, session: &SessionArgs) -> Result<Exit, Failure> {
+    if let Some(selected) = selected_by_hook(place, id, session)? {
+        let value = json!({ "status": "ok", "intent_id": id, "context": selected.context });
+        return report::done(session.json, selected.context.trim_end(), &value);
+    }
     let engine = runtime::open(place)?;
     let arguments = Map::from_iter([("intent_id".to_owned(), Value::from(id))]);
     by_role(&engine, Role::SelectIntent, arguments, session)
+}
+
+/// Beneath a client, its hook has made the selection already, because it knows the conversation.
+fn selected_by_hook(
+    place: &PlaceArgs,
+    id: &str,
+    session: &SessionArgs,
+) -> Result<Option<Selected>, Failure> {
+    if session.session.is_some() || io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let site = Site::open(&runtime::places(place)?)?;
+    Ok(Notes::of(site.state()).selected(&id_of(id)?, clock::now()))
 }
 
 /// H18: asks a person for an intent or a wider scope.

@@ -1,0 +1,56 @@
+//! After a tool: paired with what was admitted, and settled.
+
+use tagout_agents::{Answer, Ended, PairingKey, Post, pair};
+use tagout_gate::{Report, Reported};
+
+use super::work::Work;
+use crate::failure::Failure;
+use crate::notes::{self, Admitted};
+
+/// Settles a call by what the client says about it.
+pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
+    let opened = work.notes.opened(&post.key.session);
+    let keys: Vec<PairingKey> = opened.iter().map(|(_, open)| open.key.clone()).collect();
+    let found = pair(&post.key, &keys).and_then(|at| opened.get(at));
+    let Some((path, open)) = found else {
+        return Ok(Answer::NoDecision);
+    };
+    // What still runs is not over.
+    if post.background.is_some() {
+        return Ok(Answer::NoDecision);
+    }
+    let answer = match &open.what {
+        Admitted::Exec(id) => {
+            work.notes.unsend(id);
+            Answer::NoDecision
+        }
+        Admitted::Done => Answer::NoDecision,
+        Admitted::Guard(execution) => {
+            let permit = work.engine.resume(execution)?;
+            let receipt = work.engine.settle(permit, &report(post));
+            if receipt.altered {
+                Answer::Context {
+                    text: receipt.warnings.join("\n"),
+                }
+            } else {
+                Answer::NoDecision
+            }
+        }
+    };
+    notes::forget(path);
+    Ok(answer)
+}
+
+fn report(post: &Post) -> Report {
+    Report {
+        ended: match &post.ended {
+            Ended::Succeeded => Reported::Succeeded,
+            Ended::Failed { message } => Reported::Failed {
+                message: message.clone(),
+            },
+            Ended::Unknown => Reported::Unknown,
+        },
+        output: post.output.clone(),
+        arguments: Some(post.call.arguments.clone()),
+    }
+}

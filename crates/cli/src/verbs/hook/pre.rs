@@ -1,0 +1,121 @@
+//! Before a tool: judged, noted, and only then let through.
+
+use tagout_agents::profile::Subagents;
+use tagout_agents::{Answer, Pre};
+use tagout_gate::policy::targets::normalise;
+use tagout_gate::{Admission, Permit};
+use tagout_vocab::limits::HOOK_MISSING_MS;
+use tagout_vocab::{Call, Code, Gate, Refusal, Role, Timestamp};
+
+use super::shell;
+use super::work::Work;
+use crate::failure::Failure;
+use crate::notes::{Admitted, Open};
+
+/// Decides about a call.
+pub(super) fn decide(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
+    let context = &work.incoming.context;
+    if let Some(parent) = &context.parent {
+        work.engine.adopt(&context.session, parent)?;
+    }
+    if let Some(refused) = delegates_unseen(work, &pre.call) {
+        return Ok(Answer::denied(&refused));
+    }
+    match &pre.shell {
+        Some(found) => shell::decide(work, pre, found),
+        None => guarded(work, pre),
+    }
+}
+
+/// The client executes it, under the engine's permit.
+pub(super) fn guarded(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
+    match admit(work, &pre.call)? {
+        Ok(permit) => {
+            let execution = permit.execution().clone();
+            note(work, pre, Admitted::Guard(execution))?;
+            Ok(Answer::NoDecision)
+        }
+        Err(refusal) => Ok(Answer::denied(&refusal)),
+    }
+}
+
+/// Notes a call that waits for its result.
+pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure> {
+    let open = Open {
+        key: pre.key.clone(),
+        what,
+    };
+    let unique = crate::runtime::clockwork()?.id("o");
+    work.notes.open(&open, work.now(), &unique)
+}
+
+/// Asks the engine. A path that a call of this very conversation still holds, although nobody
+/// reported on it for long, is freed first.
+pub(super) fn admit(
+    work: &Work,
+    call: &Call,
+) -> Result<Result<Box<Permit>, Box<Refusal>>, Failure> {
+    let first = refused(work.engine.admit(call));
+    match first {
+        Err(refusal) if refusal.code == Code::PathBusy => {
+            let millis = work.now().as_millis().saturating_sub(HOOK_MISSING_MS);
+            let before = Timestamp::from_millis(millis);
+            let session = &work.incoming.context.session;
+            let freed = work.engine.settle_missing(session, before)?;
+            if freed.is_empty() {
+                return Ok(Err(refusal));
+            }
+            Ok(refused(work.engine.admit(call)))
+        }
+        Ok(_) | Err(_) => Ok(first),
+    }
+}
+
+/// A person's yes is asked for in a terminal of theirs: what a client's own question lets through
+/// would run without a permit.
+fn refused(admission: Admission) -> Result<Box<Permit>, Box<Refusal>> {
+    match admission {
+        Admission::Permit(permit) => Ok(permit),
+        Admission::Deny(refusal) => Err(helped(refusal)),
+        Admission::Pending { refusal, .. } => Err(waiting(refusal)),
+    }
+}
+
+fn waiting(mut refusal: Box<Refusal>) -> Box<Refusal> {
+    refusal.remedy = format!(
+        "{} A person has to agree first, in a terminal of their own; then make the same call again.",
+        refusal.remedy
+    );
+    refusal
+}
+
+/// How an agent of a client takes an intent up.
+fn helped(mut refusal: Box<Refusal>) -> Box<Refusal> {
+    if matches!(refusal.code, Code::StateViolation | Code::IntentRequired) {
+        refusal.remedy =
+            "run `tagout intent list`, then `tagout intent select ID` as a command of \
+                          its own, and make the call again"
+                .to_owned();
+    }
+    refusal
+}
+
+/// Where a client's subagents reach no hook, handing work to them would free it.
+fn delegates_unseen(work: &Work, call: &Call) -> Option<Refusal> {
+    if work.incoming.client.profile().subagents != Subagents::Bypass {
+        return None;
+    }
+    let normalised = normalise(call, &work.engine.shelf().books.catalogue);
+    let delegates = normalised.tool?.role == Some(Role::Delegation);
+    delegates.then(|| Refusal {
+        code: Code::CapabilityDenied,
+        reason: "the calls of this client's subagents reach no hook, so nothing would govern them"
+            .to_owned(),
+        remedy: "do the work in this conversation".to_owned(),
+        retryable: false,
+        intent_id: None,
+        paths: Vec::new(),
+        gate: Gate::Capability,
+        rule: "built-in: delegation".to_owned(),
+    })
+}

@@ -1,0 +1,177 @@
+//! Calls that run commands: sent through `exec` where the client takes other arguments, else let
+//! through only when they are proven to read.
+
+use tagout_agents::install::own_rules;
+use tagout_agents::install::plan::Narrow;
+use tagout_agents::profile::Rewrite;
+use tagout_agents::{Answer, Pre, ShellCall, quoted, rewrite};
+use tagout_gate::Outcome;
+use tagout_vocab::{Call, Code, IntentId, Role};
+
+use super::own::{self, OwnLine};
+use super::pre::{admit, guarded, note};
+use super::work::Work;
+use crate::args;
+use crate::failure::Failure;
+use crate::notes::{Admitted, Selected, Sent, line_digest};
+use crate::runtime;
+
+/// Decides about a call that runs commands.
+pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
+    let lines = match found {
+        ShellCall::Line { line, .. } => vec![line.clone()],
+        ShellCall::Lines { lines, .. } => lines.clone(),
+        ShellCall::Program { words, .. } => vec![quoted(words.iter().map(String::as_str))],
+        // What is typed into a command that runs is judged as what it is: unknown.
+        ShellCall::Typed => return guarded(work, pre),
+    };
+    let program = args::own_program();
+    let own = match lines.as_slice() {
+        [line] => own::own_line(line, program.as_deref()),
+        _ => None,
+    };
+    let rewrites = work.incoming.event.powers.rewrite != Rewrite::Never;
+    match own {
+        Some(OwnLine::Select(id)) => select(work, pre, &id),
+        Some(OwnLine::Other) => guarded(work, pre),
+        Some(OwnLine::Exec { options, command }) => exec(work, pre, &options, &command),
+        None if rewrites => confined(work, pre, &lines),
+        None => unconfined(work, pre, &lines),
+    }
+}
+
+/// §13.3: the hook performs the selection, because it knows the conversation. The command prints.
+fn select(work: &Work, pre: &Pre, id: &str) -> Result<Answer, Failure> {
+    let engine = &work.engine;
+    let mut call = Call::new(
+        engine.shelf().books.name_of(Role::SelectIntent),
+        [("intent_id".to_owned(), id.into())].into_iter().collect(),
+    );
+    call.session.clone_from(&pre.call.session);
+    call.agent = pre.call.agent.clone();
+    let receipt = engine.execute(&call);
+    if let Some(refusal) = receipt.refusal {
+        return Ok(Answer::denied(&refusal));
+    }
+    if receipt.outcome != Outcome::Completed {
+        return Err(Failure::failed("the selection did not come to its end"));
+    }
+    let output = receipt.output.unwrap_or_default();
+    let context = output.get("context").and_then(|text| text.as_str());
+    let context = context.unwrap_or_default().to_owned();
+    let selected = Selected {
+        context: context.clone(),
+        at: work.now(),
+    };
+    let id = IntentId::new(id).map_err(Failure::invalid)?;
+    work.notes.select(&id, &selected)?;
+    note(work, pre, Admitted::Done)?;
+    Ok(Answer::Context { text: context })
+}
+
+/// What an agent hands to `exec` itself, in its own conversation.
+fn exec(work: &Work, pre: &Pre, options: &[String], command: &[String]) -> Result<Answer, Failure> {
+    if !own::may_be_given(options) {
+        return Ok(Answer::Deny {
+            reason: format!(
+                "{}: `tagout exec` does not take these options here",
+                Code::PersonOnly.as_str()
+            ),
+            remedy: "write `tagout exec -- COMMAND`".to_owned(),
+        });
+    }
+    let line = match command {
+        [line] => line.clone(),
+        words => quoted(words.iter().map(String::as_str)),
+    };
+    send(work, pre, &[line])?;
+    Ok(Answer::NoDecision)
+}
+
+/// Notes lines for `exec`, which judges and runs them in this conversation. Gives the note's id.
+fn send(work: &Work, pre: &Pre, lines: &[String]) -> Result<String, Failure> {
+    let id = runtime::clockwork()?.id("e");
+    let sent = Sent {
+        session: work.incoming.context.session.clone(),
+        client: work.incoming.client.to_string(),
+        lines: lines.iter().map(|line| line_digest(line)).collect(),
+        at: work.now(),
+    };
+    work.notes.send(&id, &sent)?;
+    note(work, pre, Admitted::Exec(id.clone()))?;
+    Ok(id)
+}
+
+/// §13.5: the command is rewritten, so that the kernel holds it and its writes are judged.
+fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure> {
+    if let Some(answer) = narrowed(work, &pre.call) {
+        return Ok(answer);
+    }
+    let text = |path: &std::path::Path| {
+        let text = path.to_str().map(str::to_owned);
+        text.ok_or_else(|| Failure::invalid("the name of a folder is not text"))
+    };
+    let program = args::own_program();
+    let program = program.ok_or_else(|| Failure::failed("this program's own path is not known"))?;
+    let id = send(work, pre, lines)?;
+    let prefix = [
+        program,
+        "exec".to_owned(),
+        "--permit".to_owned(),
+        id.clone(),
+        "--workspace".to_owned(),
+        text(&work.places.root)?,
+        "--state-dir".to_owned(),
+        text(&work.places.state_home)?,
+        "--".to_owned(),
+    ];
+    let Some(arguments) = rewrite(&pre.call, &prefix) else {
+        work.notes.unsend(&id);
+        return Ok(Answer::Deny {
+            reason: format!(
+                "{}: the command is too long to be confined",
+                Code::LimitExceeded.as_str()
+            ),
+            remedy: "put it into a script file inside the scope and run that".to_owned(),
+        });
+    };
+    Ok(Answer::AllowRewritten { arguments })
+}
+
+/// §13.6: where a rewrite counts as an allow, the client's own rules are asked first.
+fn narrowed(work: &Work, call: &Call) -> Option<Answer> {
+    if work.incoming.event.powers.rewrite != Rewrite::NeedsAllow {
+        return None;
+    }
+    let means = own_rules(work.incoming.client, &work.texts()).narrows(call)?;
+    let what = match means {
+        Narrow::Ask => "ask a person about",
+        Narrow::Deny => "refuse",
+    };
+    Some(Answer::Deny {
+        reason: format!("the client's own rules {what} this command"),
+        remedy: "use another command, or let a person change the client's rules".to_owned(),
+    })
+}
+
+/// A client that takes no other arguments: what reads passes, the rest is told how to come again.
+fn unconfined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure> {
+    match admit(work, &pre.call)? {
+        Ok(permit) => {
+            note(work, pre, Admitted::Guard(permit.execution().clone()))?;
+            Ok(Answer::NoDecision)
+        }
+        Err(mut refusal) => {
+            if refusal.code == Code::IsolationUnavailable {
+                let lines = lines.join("\n");
+                let again = quoted(["tagout", "exec", "--", lines.as_str()]);
+                refusal.reason =
+                    "a command that changes something runs confined, which this client can't do"
+                        .to_owned();
+                refusal.remedy = format!("run exactly this instead: {again}");
+                refusal.retryable = true;
+            }
+            Ok(Answer::denied(&refusal))
+        }
+    }
+}
