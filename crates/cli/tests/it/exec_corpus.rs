@@ -25,7 +25,12 @@ fn safe_lines(root: &Path) -> Vec<String> {
         extra: Vec::new(),
     };
     let context = ShellContext::bare(&knowledge, &roots);
-    let line = |line: &str| serde_json::from_str::<Value>(line).unwrap()["cmd"].as_str().unwrap().to_owned();
+    let line = |line: &str| {
+        serde_json::from_str::<Value>(line).unwrap()["cmd"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
     text.lines()
         .map(line)
         .filter(|line| shell::analyse(line, &context).class == Class::Safe)
@@ -81,7 +86,10 @@ fn slow_safe_lines_leave_the_layer_empty() {
     ];
     let site = Site::new(&files);
     tagout_sandbox::use_helper(PathBuf::from(env!("CARGO_BIN_EXE_tagout")));
-    let scratch = tempfile::Builder::new().prefix("corpus-").tempdir().unwrap();
+    let scratch = tempfile::Builder::new()
+        .prefix("corpus-")
+        .tempdir()
+        .unwrap();
     let host = Host::probe(scratch.path());
     let lines = safe_lines(&site.root());
     let (mut ended, mut wrote) = (0, Vec::new());
@@ -105,7 +113,11 @@ fn slow_safe_lines_leave_the_layer_empty() {
         }
         layer::remove(&own).unwrap();
     }
-    println!("{} lines called SAFE, {ended} ended by themselves, {} wrote", lines.len(), wrote.len());
+    println!(
+        "{} lines called SAFE, {ended} ended by themselves, {} wrote",
+        lines.len(),
+        wrote.len()
+    );
     assert!(lines.len() > 300, "{}", lines.len());
     assert!(wrote.is_empty(), "{}", wrote.join("\n"));
 }

@@ -33,6 +33,8 @@ mod ledgers;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod proposals;
+#[cfg(test)]
 mod prove;
 #[cfg(test)]
 mod ran;

@@ -106,8 +106,10 @@ fn take(stage: &Stage, number: usize, step: &Step, json: bool) -> Result<(), Fai
     if step.commands && !stage.holds_commands()? {
         let why = "passed over: this host can't hold commands; `tagout doctor` says why";
         if json {
-            return report::json(&json!({"step": number, "say": step.say, "verdict": "passed_over",
-                "code": "ISOLATION_UNAVAILABLE", "reason": why}));
+            return report::json(
+                &json!({"step": number, "say": step.say, "verdict": "passed_over",
+                "code": "ISOLATION_UNAVAILABLE", "reason": why}),
+            );
         }
         return report::line(&format!("{number:>2}. {}\n    {why}\n", step.say));
     }

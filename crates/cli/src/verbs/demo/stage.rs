@@ -158,7 +158,11 @@ impl Stage {
         event.data = Some(serde_json::json!({ "undone": made }));
         self.engine.ledger().append(&[event])?;
         undone.confirm();
-        Ok(seen("reverted", Code::Allowed, format!("{path} is as before {made}")))
+        Ok(seen(
+            "reverted",
+            Code::Allowed,
+            format!("{path} is as before {made}"),
+        ))
     }
 
     fn approve(&self) -> Result<Seen, Failure> {
