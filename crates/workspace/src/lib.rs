@@ -19,6 +19,7 @@ mod blocks;
 mod check;
 mod claims;
 mod commit;
+mod effects;
 mod engine;
 mod error;
 pub mod files;
@@ -48,6 +49,7 @@ mod writers;
 
 pub use claims::{Claim, Claiming, Holding};
 pub use commit::{Change, ChangeKind, Committed};
+pub use effects::{Effect, Stood, StoodKind};
 pub use error::{Clash, ConflictPath, Error};
 pub use mark::Mark;
 pub use options::{LeaseProbe, Options, Swap, SyncPoint, WriterProbe};

@@ -73,7 +73,7 @@ impl Workspace {
         Ok(frame::decode(&bytes, 0))
     }
 
-    fn snapshot_of(&self, execution: &CallId) -> Result<Frame, Error> {
+    pub(crate) fn snapshot_of(&self, execution: &CallId) -> Result<Frame, Error> {
         self.snapshot_frame(&owner_name(execution))?
             .ok_or_else(|| Error::Unknown {
                 execution: execution.to_string(),

@@ -47,4 +47,6 @@ mod seal;
 #[cfg(test)]
 mod stats;
 #[cfg(test)]
+mod traced;
+#[cfg(test)]
 mod verify;
