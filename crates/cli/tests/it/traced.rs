@@ -63,7 +63,9 @@ fn masked(text: &str, calls: &[&str]) -> String {
             word.to_owned()
         });
     }
-    words.join(" ")
+    let text = words.join(" ");
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.join("\n")
 }
 
 /// B3, H10, H11: agent, human and unknown lines are told apart.
@@ -83,9 +85,23 @@ fn blame_tells_agent_human_and_unknown_apart() {
     )
     .unwrap();
     let ran = folder.run(&["blame", "src/old.rs"]);
-    insta::assert_snapshot!(masked(&ran.stdout, &[&call]), @"");
+    insta::assert_snapshot!(masked(&ran.stdout, &[&call]), @"
+    -        (unknown -                      -                        1) fn from_before() -> u32 {
+    -        (unknown -                      -                        2)     41
+    -?       (unknown -                      -                        3) }
+    INT-001  (cli     [CALL-0] [TIME] 4)
+    INT-001  (cli     [CALL-0] [TIME] 5) fn by_the_agent() -> u32 {
+    INT-001? (cli     [CALL-0] [TIME] 6)     42
+    INT-001? (cli     [CALL-0] [TIME] 7) }
+    -        (human   -                      -                        8)
+    -        (human   -                      -                        9) fn by_a_person() {}
+    ");
     let ran = folder.run(&["blame", "src/old.rs", "--symbols"]);
-    insta::assert_snapshot!(masked(&ran.stdout, &[&call]), @"");
+    insta::assert_snapshot!(masked(&ran.stdout, &[&call]), @"
+    1-3  function from_before  unknown
+    5-7  function by_the_agent  INT-001 cli [CALL-0]
+    9-9  function by_a_person  human
+    ");
     let json = folder.run(&["blame", "src/old.rs", "--json"]).json_lines();
     let authors: Vec<&Value> = json[0]["lines"]
         .as_array()
@@ -98,7 +114,7 @@ fn blame_tells_agent_human_and_unknown_apart() {
     assert_eq!(authors[8], "human");
     let porcelain = folder.run(&["blame", "src/old.rs", "--porcelain"]).stdout;
     assert!(
-        porcelain.contains(&format!("{call} 5 certain\nintent INT-001\nsession s-1\n")),
+        porcelain.contains(&format!("{call} 4 certain\nintent INT-001\nsession s-1\n")),
         "{porcelain}"
     );
 }
@@ -213,7 +229,15 @@ fn undo_keeps_later_work_and_is_undone_itself() {
     let later = changed.replace("fn d() {}", "fn d() { by_hand() }");
     fs::write(folder.path().join("src/a.rs"), &later).unwrap();
     let dry = folder.run(&["undo", &call, "--dry-run"]);
-    insta::assert_snapshot!(dry.stdout, @"");
+    insta::assert_snapshot!(masked(&dry.stdout, &[]), @"
+    --- a/src/a.rs
+    +++ b/src/a.rs
+    @@ -1,4 +1,4 @@
+    -fn a() { one() }
+    +fn a() {}
+
+     fn b() {}
+    ");
     assert_eq!(text(&folder, "src/a.rs"), later);
     let ran = undo(&folder, &[&call, "--json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
@@ -252,7 +276,14 @@ fn undo_of_lines_that_changed_since_is_a_conflict() {
     fs::write(folder.path().join("src/a.rs"), "fn a() { two() }\n").unwrap();
     let ran = undo(&folder, &[&call]);
     assert_eq!(ran.code, Some(4), "{}", ran.shown());
-    insta::assert_snapshot!(masked(&ran.stdout, &[&call]), @"");
+    insta::assert_snapshot!(masked(&ran.stdout, &[&call]), @"
+    src/a.rs:1
+    <<<<<<< as it is
+    fn a() { two() }
+    =======
+    fn a() {}
+    >>>>>>> before [CALL-0]
+    ");
     assert_eq!(text(&folder, "src/a.rs"), "fn a() { two() }\n");
 }
 
