@@ -10,7 +10,7 @@ use crate::engine::Inner;
 use crate::error::GateError;
 
 /// One side of a kept effect.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Side {
     kind: Kind,
     mode: u32,

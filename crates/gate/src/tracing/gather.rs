@@ -10,7 +10,7 @@ use tagout_trace::record::{
     Change, ChangeKind, Contributor, Entity, Facts, ModifiedRange, Record, Side, record,
 };
 use tagout_vocab::limits::UNDO_HORIZON_MS;
-use tagout_vocab::{CallId, MutationClass, WorkspacePath};
+use tagout_vocab::{CallId, IntentId, MutationClass, SessionId, WorkspacePath};
 use tagout_workspace::{Effect, RelPath, Stood, StoodKind};
 
 use super::book::{Pages, Taken};
@@ -102,8 +102,8 @@ impl<'e> Gathered<'e> {
 
     pub(super) fn keep_step(&self, pages: &Pages<'_>) -> Result<(), GateError> {
         let body = &self.event.body;
-        let session = body.session.as_ref().map(|id| id.as_str());
-        let intent = body.intent.as_ref().map(|id| id.as_str());
+        let session = body.session.as_ref().map(SessionId::as_str);
+        let intent = body.intent.as_ref().map(IntentId::as_str);
         pages.add_step((self.event.seq, &self.taken), (session, intent))
     }
 
