@@ -4,6 +4,7 @@ mod clients;
 mod commands;
 mod ledger;
 mod runtime;
+mod trace;
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +16,7 @@ pub(crate) use runtime::{
     IntentNewArgs, IntentProposeArgs, PendingArgs, ProfileArg, RejectArgs, RunArgs, SessionArgs,
     TrustArgs,
 };
+pub(crate) use trace::{BlameArgs, TraceArgs, TraceFormat, TraceQueryArgs, TraceVerb, UndoArgs};
 
 use clap::{Args as ClapArgs, CommandFactory as _, Parser, Subcommand, error::ErrorKind};
 use clap_complete::Shell;
@@ -77,6 +79,9 @@ pub(crate) enum Verb {
     Grant(GrantArgs),
     Lint(LintArgs),
     Log(LogArgs),
+    Blame(BlameArgs),
+    Trace(TraceArgs),
+    Undo(UndoArgs),
     Verify(VerifyArgs),
     Prove(ProveArgs),
     Seal(SealArgs),

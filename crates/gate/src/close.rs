@@ -17,6 +17,7 @@ use crate::record::{self, Closing};
 use crate::requests;
 use crate::run::Ran;
 use crate::tool::Request;
+use crate::tracing;
 
 /// The receipt of a call that never began.
 pub(crate) fn refused(outcome: Outcome, refusal: Box<Refusal>) -> Receipt {
@@ -149,6 +150,7 @@ pub(crate) fn completed(
     }
     after(inner, ticket, &ran, &mut receipt);
     history::note(inner, ticket, &receipt);
+    tracing::closed(inner, &mut receipt, (&ticket.execution, None));
     over(inner, ticket, &ran, &mut receipt);
     receipt.output = Some(ran.output);
     if let Some(committed) = ran.committed {

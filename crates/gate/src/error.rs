@@ -57,6 +57,21 @@ pub enum GateError {
         #[from]
         source: tagout_workspace::Error,
     },
+    /// The database of the trace can't be used.
+    #[error("the trace `{path}` can't be used: {source}; it can be removed and is made again")]
+    Book {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// The authorship of lines can't be read or added to.
+    #[error("the authors of lines can't be read or kept: {source}")]
+    Trace {
+        /// Why.
+        #[from]
+        source: tagout_trace::history::HistoryError,
+    },
     /// A folder of the state can't be read or locked.
     #[error("cannot {doing} `{path}`: {source}")]
     Io {
@@ -198,6 +213,8 @@ impl GateError {
             | Self::StateInside { .. }
             | Self::Ledger { .. }
             | Self::Workspace { .. }
+            | Self::Book { .. }
+            | Self::Trace { .. }
             | Self::Io { .. }
             | Self::Locked { .. }
             | Self::Damaged { .. }

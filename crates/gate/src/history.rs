@@ -1,7 +1,6 @@
 //! What is known of an intent's past, for whoever takes it up.
 //!
-//! The gate fills it with the executions that the ledger knows; what else tells of the past, such
-//! as changed lines and lessons, is added in [`of`].
+//! Executions that the ledger knows, and lessons from verifications that failed.
 
 use tagout_vocab::IntentId;
 use tagout_vocab::limits::CONTEXT_TRACE_COUNT_MAX;
@@ -29,7 +28,7 @@ pub(crate) fn of(store: &Store, intent: &IntentId) -> History {
     let from = done.len().saturating_sub(CONTEXT_TRACE_COUNT_MAX);
     History {
         recent: done.iter().skip(from).map(told).collect(),
-        lessons: Vec::new(),
+        lessons: store.lessons_for(intent).unwrap_or_default(),
     }
 }
 

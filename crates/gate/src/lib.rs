@@ -36,7 +36,9 @@ mod site;
 mod store;
 mod tidy;
 pub mod tool;
+mod tracing;
 mod trust;
+mod undo;
 
 pub use clockwork::Clockwork;
 pub use command::{
@@ -58,7 +60,9 @@ pub use site::{ID_FILE, Places, Site};
 pub use store::{Answer, ApprovalRequest, Proposal, ProposalState, Question, SessionRecord};
 pub use tidy::Tidied;
 pub use tool::{Context, Deprecation, Lesson, Request, Tool, ToolError};
+pub use tracing::{Blamed, TraceQuery};
 pub use trust::{Accepted, Shelf, Sources, Text};
+pub use undo::{PlannedUndo, UndoTarget, Undone};
 
 // What a tool sees through its context, under names that its author can write.
 pub use tagout_policy as policy;

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tagout_ledger::{Commitment, Durable};
 use tagout_vocab::{
-    Agent, Call, CallId, Class, Digest, IntentId, Role, SessionId, Timestamp, WorkspacePath,
+    Agent, Call, CallId, Class, Digest, IntentId, MutationClass, Role, SessionId, Timestamp,
+    WorkspacePath,
 };
 use tagout_workspace::Claim;
 
@@ -74,6 +75,9 @@ pub(crate) struct Ticket {
     pub(crate) selects: Option<IntentId>,
     /// The part that the tool plays.
     pub(crate) role: Option<Role>,
+    /// What the agent says about the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) declared: Option<MutationClass>,
     /// What a client said that executes by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) given: Option<Given>,

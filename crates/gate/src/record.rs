@@ -92,6 +92,8 @@ impl Closing<'_> {
         event.duration = Some(self.duration());
         event.paths = paths;
         event.usage = usage;
+        let class = self.ticket.declared.filter(|_| !event.paths.is_empty());
+        event.data = class.map(|class| json!({ "mutationClass": class.as_str() }));
         if let Some(output) = output {
             self.commit_to(&mut event, output);
         }
@@ -141,7 +143,11 @@ impl Closing<'_> {
 /// Adds what a command came to to the last event of its call.
 pub(crate) fn tell_of_command(events: &mut [NewEvent], told: Option<&Value>) {
     if let (Some(last), Some(told)) = (events.last_mut(), told) {
-        last.data = Some(told.clone());
+        let mut told = told.clone();
+        if let (Some(Value::Object(known)), Some(told)) = (last.data.take(), told.as_object_mut()) {
+            told.extend(known);
+        }
+        last.data = Some(told);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::{Cause, Executing, Execution};
 use crate::permit::Ticket;
 use crate::record::{self, Closing};
+use crate::undo::SealedUndo;
 
 /// What a journal record carries for the ledger.
 #[derive(Debug, Serialize, Deserialize)]
@@ -92,6 +93,11 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
             && settled.outcome == Outcome::Committed
         {
             applied.tell(inner)?;
+        }
+        if let Ok(undone) = serde_json::from_slice::<SealedUndo>(&settled.closing)
+            && settled.outcome == Outcome::Committed
+        {
+            undone.tell(inner)?;
         }
         confirmed.push(settled.execution.clone());
     }

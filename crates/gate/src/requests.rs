@@ -12,13 +12,14 @@ use crate::lifecycle::Cause;
 use crate::permit::Ticket;
 use crate::record;
 use crate::store::{Proposal, ProposalState, Question, SessionRecord};
-use crate::tool::Request;
+use crate::tool::{Lesson, Request};
 
 /// What carrying out requests came to: events for the step, and what follows once it is durable.
 #[derive(Debug, Default)]
 pub(crate) struct Applied {
     pub(crate) events: Vec<NewEvent>,
     released: Vec<(IntentId, SessionId)>,
+    learnt: Vec<Lesson>,
 }
 
 /// The event of one move of a session.
@@ -78,6 +79,7 @@ pub(crate) fn advance(
 fn merge(applied: &mut Applied, mut more: Applied) {
     applied.events.append(&mut more.events);
     applied.released.append(&mut more.released);
+    applied.learnt.append(&mut more.learnt);
 }
 
 /// In guard the hook that sees the selection performs it, because it knows the session.
@@ -158,6 +160,7 @@ fn one(
             if record.learn(lesson) {
                 let data = json!({ "learned": lesson.command, "exit": lesson.exit_code });
                 applied.events.push(event(Kind::Session, data));
+                applied.learnt.push(lesson.clone());
             }
         }
         Request::Todo(list) => record.todos = Some(list.clone()),
@@ -238,6 +241,10 @@ pub(crate) fn child(
 pub(crate) fn finish(inner: &Inner, applied: Applied) -> Result<(), GateError> {
     for (intent, session) in applied.released {
         inner.site.store.release(&intent, Some(&session))?;
+    }
+    for lesson in applied.learnt {
+        // The session and the ledger have it; the intent's own list is for orientation only.
+        drop(inner.site.store.note_lesson(&lesson));
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::permit::{Permit, Ticket};
 use crate::receipt::{Outcome, Promise, Receipt, Report, Reported};
 use crate::record::{self, Closing};
 use crate::recover;
+use crate::tracing;
 
 /// The same call seen twice is judged once. Another call under the same name is refused.
 pub(crate) fn seen_before(inner: &Inner, call: &Call) -> Result<Option<Permit>, Box<Refusal>> {
@@ -246,6 +247,8 @@ impl Settling<'_> {
             }
         }
         history::note(inner, ticket, &receipt);
+        let effects = tracing::of_snapshot(inner, ticket);
+        tracing::closed(inner, &mut receipt, (&ticket.execution, effects));
         let freed = inner.workspace.release(&ticket.execution);
         let freed = freed.map_err(GateError::from);
         if let Err(error) = freed.and_then(|()| inner.site.store.drop_ticket(&ticket.execution)) {

@@ -9,6 +9,7 @@ pub use read::{Mapping, read};
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use tagout_vocab::MutationClass;
 
 use crate::record::{ChangeKind, ModifiedRange, Record};
@@ -21,7 +22,7 @@ const HEAD: &str = "# Intent Map\n\n\
 const EMPTY: &str = "No intents mapped yet.\n";
 
 /// The intents' files and symbols, as they stand after some records.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 pub struct IntentMap {
     /// Files with their intents' symbols. An intent without symbols has the file as a whole.
     files: BTreeMap<String, BTreeSet<(String, String)>>,

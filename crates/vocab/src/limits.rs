@@ -557,3 +557,16 @@ pub const LESSON_SUMMARY_LINES_MAX: usize = 3;
 
 /// Bytes of its command line.
 pub const LESSON_COMMAND_BYTES_MAX: usize = 200;
+
+/// Events of the ledger that the trace takes in with one change of its database.
+pub const TRACE_CATCH_UP_EVENTS_MAX: usize = 1_000;
+
+/// Bytes of one execution's files that the trace looks at, both sides together. Beyond that only
+/// digests are recorded.
+pub const TRACE_EFFECTS_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// The largest map of intents that is compared before it is written anew.
+pub const TRACE_MAP_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Records that one question to the trace is answered with.
+pub const TRACE_QUERY_RECORDS_MAX: usize = 10_000;

@@ -19,6 +19,7 @@ mod blocks;
 mod check;
 mod claims;
 mod commit;
+mod effects;
 mod engine;
 mod error;
 pub mod files;
@@ -49,6 +50,7 @@ mod writers;
 
 pub use claims::{Claim, Claiming, Holding};
 pub use commit::{Change, ChangeKind, Committed};
+pub use effects::{Effect, Stood, StoodKind};
 pub use error::{Clash, ConflictPath, Error};
 pub use inplace::TakenBack;
 pub use mark::Mark;

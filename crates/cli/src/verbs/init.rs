@@ -18,6 +18,8 @@ use crate::failure::Failure;
 use crate::{args, person, report, runtime, site, state};
 
 const POLICY: &str = ".orchestration/hook_policy.yaml";
+/// Records may stand in any order and twice, so that branches are merged by keeping both sides.
+const MERGED: &str = ".orchestration/.gitattributes";
 const UNCOMMITTED: &str = ".orchestration/.gitignore";
 
 /// Sets the workspace up. Can be run again: what is there stays as it is.
@@ -106,6 +108,10 @@ fn wanted(root: &Path, args: &InitArgs) -> Result<Vec<(&'static str, String)>, F
         (
             UNCOMMITTED,
             "# The id of this worktree's state; a clone gets its own.\n.tagout-id\n".to_owned(),
+        ),
+        (
+            MERGED,
+            "agent_trace.jsonl merge=union\nintent_map.md merge=union\n".to_owned(),
         ),
     ];
     Ok(all

@@ -83,7 +83,7 @@ fn lifecycle(word: &str) -> Result<LifecycleState, Failure> {
 }
 
 /// A path as the ledger has it: from the workspace's root. The root itself is everything.
-fn recorded(root: &Path, file: &Path) -> Option<String> {
+pub(super) fn recorded(root: &Path, file: &Path) -> Option<String> {
     let mut plain = PathBuf::new();
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     for component in whole.components() {

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod blame;
 mod compliance;
 mod demo;
 mod doctor;
@@ -19,7 +20,9 @@ mod prove;
 mod run;
 mod seal;
 mod stats;
+mod trace;
 mod trust;
+mod undo;
 mod verify;
 
 use crate::args::{self, Args, Verb};
@@ -54,6 +57,9 @@ pub(crate) fn run(args: Args) -> Exit {
         Verb::Epoch(verb) => epoch::run(place, &verb),
         Verb::Grant(verb) => grant::run(place, &verb),
         Verb::Compliance(verb) => compliance::run(place, &verb),
+        Verb::Blame(verb) => blame::run(place, &verb),
+        Verb::Trace(verb) => trace::run(place, &verb),
+        Verb::Undo(verb) => undo::run(place, &verb),
         Verb::Log(verb) => log::run(place, &verb),
         Verb::Verify(verb) => verify::run(place, &verb),
         Verb::Prove(verb) => prove::run(place, &verb),

@@ -1,8 +1,9 @@
 //! `tagout pending`, `approve`, `reject`, `answer`: the human gate.
 
 use serde_json::{Value, json};
-use tagout_gate::{ApprovalRequest, ProposalState};
+use tagout_gate::{ApprovalRequest, Engine, Proposal, ProposalState};
 
+use super::intent;
 use crate::args::{AnswerArgs, ApproveArgs, PendingArgs, PlaceArgs, RejectArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -20,11 +21,7 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
         .into_iter()
         .filter(|one| one.answer.is_none())
         .collect();
-    let proposals = engine.proposals()?;
-    let proposals: Vec<_> = proposals
-        .into_iter()
-        .filter(|one| one.state == ProposalState::Pending)
-        .collect();
+    let proposals = open_proposals(&engine)?;
     if args.json {
         let requests: Vec<Value> = requests.iter().map(to_json).collect();
         report::json(&json!({
@@ -48,8 +45,9 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
         report::line(&format!("{}  asks: {}", question.id, question.question))?;
     }
     for proposal in &proposals {
-        let name = proposal.name.as_deref().unwrap_or("a wider scope");
-        report::line(&format!("{}  proposes: {name}", proposal.id))?;
+        for line in told(proposal) {
+            report::line(&line)?;
+        }
     }
     if requests.is_empty() && questions.is_empty() && proposals.is_empty() {
         report::note("nothing waits for a person");
@@ -77,6 +75,35 @@ fn arguments(request: &ApprovalRequest) -> Vec<String> {
     fields.iter().map(shown).collect()
 }
 
+fn open_proposals(engine: &Engine) -> Result<Vec<Proposal>, Failure> {
+    let mut proposals = engine.proposals()?;
+    proposals.retain(|one| one.state == ProposalState::Pending);
+    Ok(proposals)
+}
+
+/// What an agent asks for, whole: a person agrees to what they see.
+fn told(proposal: &Proposal) -> Vec<String> {
+    let what = match (&proposal.intent, &proposal.name) {
+        (Some(id), _) => format!("a wider scope for {id}"),
+        (None, Some(name)) => format!("a new intent, {}", report::plain(name)),
+        (None, None) => "a new intent".to_owned(),
+    };
+    let mut lines = vec![format!("{}  proposes {what}", proposal.id)];
+    let parts = [
+        ("owns", &proposal.owned_scope),
+        ("keeps to", &proposal.constraints),
+        ("is done when", &proposal.acceptance_criteria),
+    ];
+    for (word, texts) in parts {
+        let texts = texts.iter().map(|text| report::plain(text));
+        lines.extend(texts.map(|text| format!("    {word} {text}")));
+    }
+    if !proposal.reason.is_empty() {
+        lines.push(format!("    because {}", report::plain(&proposal.reason)));
+    }
+    lines
+}
+
 fn to_json(request: &ApprovalRequest) -> Value {
     json!({
         "id": request.id, "tool": request.tool, "session": request.session.as_str(),
@@ -90,6 +117,10 @@ fn to_json(request: &ApprovalRequest) -> Value {
 pub(crate) fn approve(place: &PlaceArgs, args: &ApproveArgs) -> Result<Exit, Failure> {
     person::required(args.yes, "approve")?;
     let engine = runtime::open(place)?;
+    let proposals = open_proposals(&engine)?;
+    if let Some(proposal) = proposals.iter().find(|one| one.id == args.id) {
+        return accept(place, args, &engine, proposal);
+    }
     let pending = engine.pending()?;
     let request = pending
         .iter()
@@ -115,12 +146,35 @@ pub(crate) fn approve(place: &PlaceArgs, args: &ApproveArgs) -> Result<Exit, Fai
     )
 }
 
+/// H18: says yes to a proposal, and writes the intents file as it asks.
+fn accept(
+    place: &PlaceArgs,
+    args: &ApproveArgs,
+    engine: &Engine,
+    proposal: &Proposal,
+) -> Result<Exit, Failure> {
+    told(proposal).iter().for_each(|line| report::note(line));
+    person::agrees(args.yes, "Write this to the intents file?")?;
+    // Written first: a file that can't be edited leaves the proposal waiting.
+    let id = intent::propose_accepted(place, proposal)?;
+    engine.answer_proposal(&args.id, &args::user(), None)?;
+    report::done(
+        args.json,
+        &format!("accepted as {id}; the agent can select it"),
+        &json!({ "status": "accepted", "id": args.id, "intent_id": id }),
+    )
+}
+
 /// Says no.
 pub(crate) fn reject(place: &PlaceArgs, args: &RejectArgs) -> Result<Exit, Failure> {
     person::required(args.yes, "reject")?;
     let engine = runtime::open(place)?;
     let reason = args.reason.as_deref().unwrap_or("no reason given");
-    engine.reject(&args.id, &args::user(), reason)?;
+    if open_proposals(&engine)?.iter().any(|one| one.id == args.id) {
+        engine.answer_proposal(&args.id, &args::user(), Some(reason))?;
+    } else {
+        engine.reject(&args.id, &args::user(), reason)?;
+    }
     let value = json!({ "status": "rejected", "id": args.id, "reason": reason });
     report::done(args.json, "rejected", &value)
 }

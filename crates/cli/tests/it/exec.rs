@@ -237,6 +237,28 @@ fn a_failed_verification_is_a_lesson() {
         (&found[0]["exit_code"], &found[0]["output"]),
         (&Value::from(3), &Value::from("broken\n"))
     );
+    let again = site.tagout(&["intent", "select", "INT-001", "--session", "s-1"]);
+    let shown = again.shown();
+    assert_eq!(shown.matches("<lesson>").count(), 1, "{shown}");
+}
+
+/// B4: what a command did is taken back with its folders, and done again.
+#[test]
+fn a_command_is_taken_back_by_the_verb() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    let line = "printf 'two\\n' > src/b.txt; mkdir -p tests/deep; echo x > tests/deep/t";
+    let told = site.receipt(line);
+    let execution = told["execution"].as_str().unwrap();
+    let ran = site.tagout(&["undo", execution, "--yes", "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(site.read("src/a.txt").as_deref(), Some("one\n"));
+    assert_eq!(site.read("src/b.txt"), None);
+    assert!(!site.root().join("tests/deep").exists());
+    let undone: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let ran = site.tagout(&["undo", undone["execution"].as_str().unwrap(), "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(site.read("src/b.txt").as_deref(), Some("two\n"));
+    assert_eq!(site.read("tests/deep/t").as_deref(), Some("x\n"));
 }
 
 /// L6: time over is a failure with its own code, and nothing stays.

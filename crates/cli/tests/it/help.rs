@@ -36,6 +36,12 @@ fn the_help_of_every_verb() {
         &["grant", "issue"],
         &["grant", "list"],
         &["grant", "revoke"],
+        &["blame"],
+        &["trace"],
+        &["trace", "query"],
+        &["trace", "export"],
+        &["trace", "import"],
+        &["undo"],
         &["compliance"],
         &["lint"],
         &["demo"],
@@ -52,7 +58,7 @@ fn the_help_of_every_verb() {
         let words = verb.join(" ");
         assert!(
             verb.is_empty()
-                || ["intent", "grant"].contains(&words.as_str())
+                || ["intent", "grant", "trace"].contains(&words.as_str())
                 || text.contains("Example:"),
             "{words}"
         );

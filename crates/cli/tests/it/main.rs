@@ -38,6 +38,8 @@ mod ledgers;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod proposals;
+#[cfg(test)]
 mod prove;
 #[cfg(test)]
 mod ran;
@@ -49,5 +51,7 @@ mod runtime;
 mod seal;
 #[cfg(test)]
 mod stats;
+#[cfg(test)]
+mod traced;
 #[cfg(test)]
 mod verify;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tagout_ledger::{Commitment, NewEvent, Texts};
-use tagout_vocab::{CallId, Code, Gate, Refusal, Verdict};
+use tagout_vocab::{CallId, Code, Gate, MutationClass, Refusal, Verdict};
 use tagout_workspace::Claim;
 
 use super::{Considered, Judged, Step};
@@ -42,6 +42,11 @@ impl Step<'_> {
             predicted: judged.predicted.clone(),
             selects: judged.selects.clone(),
             role: judged.role,
+            declared: judged
+                .arguments
+                .get("mutation_class")
+                .and_then(Value::as_str)
+                .and_then(MutationClass::parse),
             given: None,
         }
     }

@@ -8,7 +8,7 @@ const FIXED: usize = 62;
 
 /// Whether two indexes stage the same objects under the same names. What is not understood is not
 /// the same.
-pub(super) fn stage_the_same(one: &[u8], other: &[u8]) -> bool {
+pub(crate) fn stage_the_same(one: &[u8], other: &[u8]) -> bool {
     match (entries(one), entries(other)) {
         (Some(one), Some(other)) => one == other,
         (None, _) | (_, None) => false,

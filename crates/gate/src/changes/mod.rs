@@ -1,7 +1,7 @@
 //! A command's change set on its way into the workspace's journal.
 
 pub mod git;
-mod index;
+pub(crate) mod index;
 
 use std::collections::BTreeSet;
 use std::path::Path;

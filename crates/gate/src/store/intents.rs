@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tagout_trace::lessons;
 use tagout_vocab::limits::{
-    CONTEXT_TRACE_COUNT_MAX, LEASE_MS_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX,
+    CONTEXT_TRACE_COUNT_MAX, LEASE_MS_MAX, LESSON_BYTES_MAX, RECORD_BYTES_MAX,
+    SESSION_LOG_BYTES_MAX,
 };
 use tagout_vocab::{IntentId, SessionId, Timestamp};
 use tagout_workspace::files;
 
 use super::Store;
 use crate::error::GateError;
+use crate::tool::Lesson;
 
 /// The session that holds an intent.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -99,6 +102,33 @@ impl Store {
             files::write_atomic(&path, &kept, Some(0o600))?;
         }
         Ok(())
+    }
+
+    fn lessons_path(&self, id: &IntentId) -> PathBuf {
+        self.intent_path(id).with_extension("lessons")
+    }
+
+    /// H14: what was learnt while working for an intent, newest last.
+    pub(crate) fn lessons_for(&self, id: &IntentId) -> Result<Vec<String>, GateError> {
+        let bytes = files::read(&self.lessons_path(id), RECORD_BYTES_MAX)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(lessons::recall(&text, LESSON_BYTES_MAX))
+    }
+
+    /// H14: adds to what was learnt for an intent, once for each distinct failure.
+    pub(crate) fn note_lesson(&self, lesson: &Lesson) -> Result<(), GateError> {
+        let output = &lesson.output;
+        let told = lessons::lesson(&lesson.command, lesson.exit_code, output, lesson.at);
+        let (Some(intent), Some(told)) = (&lesson.intent, told) else {
+            return Ok(());
+        };
+        let _locked = self.lock(Path::new(FOLDER))?;
+        let path = self.lessons_path(intent);
+        let bytes = files::read(&path, RECORD_BYTES_MAX)?.unwrap_or_default();
+        match lessons::add(&String::from_utf8_lossy(&bytes), &told) {
+            Some(text) => Ok(files::write_atomic(&path, text.as_bytes(), Some(0o600))?),
+            None => Ok(()),
+        }
     }
 
     /// Gives an intent to a session, unless another one holds it.

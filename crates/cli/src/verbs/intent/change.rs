@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use tagout_gate::{Engine, Places, Site};
+use tagout_gate::{Engine, Places, Proposal, Site};
 use tagout_policy::intents;
 use tagout_policy::judge::Standing;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus, Role};
@@ -43,6 +43,49 @@ pub(super) fn new(place: &PlaceArgs, args: &IntentNewArgs) -> Result<Exit, Failu
     })?;
     let value = json!({ "status": "declared", "intent_id": intent.id });
     report::done(args.json, &format!("{} is declared", intent.id), &value)
+}
+
+/// H18: writes what a person agreed to. Gives the intent's id.
+pub(super) fn accepted(place: &PlaceArgs, proposal: &Proposal) -> Result<IntentId, Failure> {
+    let places = runtime::places(place)?;
+    let text = site::read_sidecar(&places.root, books::INTENTS).map_err(Failure::invalid)?;
+    let text = text.unwrap_or_default();
+    let known = intents::read(books::INTENTS, &text).map_err(|found| Failure::problems(&found))?;
+    let known = known.into_set();
+    if let Some(id) = &proposal.intent {
+        let owned = known.get(id).map(|intent| intent.owned_scope.clone());
+        let mut scope = owned.unwrap_or_default();
+        for pattern in &proposal.owned_scope {
+            if !scope.contains(pattern) {
+                scope.push(pattern.clone());
+            }
+        }
+        change(&places, |text| {
+            intents::set_scope(books::INTENTS, text, id, &scope)
+        })?;
+        return Ok(id.clone());
+    }
+    let id = (1_usize..)
+        .filter_map(|number| IntentId::new(&format!("INT-{number:03}")).ok())
+        .find(|id| known.get(id).is_none())
+        .ok_or_else(|| Failure::failed("there is no number left for an intent"))?;
+    let intent = Intent {
+        id: id.clone(),
+        name: proposal.name.clone().unwrap_or_else(|| id.to_string()),
+        status: IntentStatus::Pending,
+        owned_scope: proposal.owned_scope.clone(),
+        constraints: proposal.constraints.clone(),
+        acceptance_criteria: proposal.acceptance_criteria.clone(),
+        related_requirements: Vec::new(),
+        description: None,
+        expires_at: None,
+        budget: Budget::default(),
+        shares_with: Vec::new(),
+    };
+    change(&places, |text| {
+        intents::append(books::INTENTS, text, &intent)
+    })?;
+    Ok(id)
 }
 
 /// Marks an intent as done.

@@ -3,6 +3,9 @@
 mod change;
 mod look;
 
+use tagout_gate::Proposal;
+use tagout_vocab::IntentId;
+
 use crate::args::{IntentArgs, IntentVerb, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -18,4 +21,12 @@ pub(crate) fn run(place: &PlaceArgs, args: &IntentArgs) -> Result<Exit, Failure>
         IntentVerb::Complete { id, yes, json } => change::complete(place, id, (*yes, *json)),
         IntentVerb::Release { id, yes, json } => change::release(place, id, (*yes, *json)),
     }
+}
+
+/// Writes what an agent proposed and a person agreed to.
+pub(crate) fn propose_accepted(
+    place: &PlaceArgs,
+    proposal: &Proposal,
+) -> Result<IntentId, Failure> {
+    change::accepted(place, proposal)
 }

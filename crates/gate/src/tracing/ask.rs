@@ -1,0 +1,151 @@
+//! What people and agents ask of the trace.
+
+use serde_json::Value;
+use tagout_trace::blame::{Authorship, Blame, Outside};
+use tagout_trace::dialects::{self, Reading};
+use tagout_trace::history::{Topic, find};
+use tagout_trace::record::{ModifiedRange, Record};
+use tagout_vocab::limits::{ATTRIBUTION_BYTES_MAX, TRACE_QUERY_RECORDS_MAX};
+use tagout_vocab::{IntentId, Timestamp, WorkspacePath};
+use tagout_workspace::RelPath;
+
+use super::book::{Book, Pages};
+use super::{catch_up, keep};
+use crate::engine::Engine;
+use crate::error::GateError;
+
+/// Which records are wanted. What is not said does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct TraceQuery {
+    /// Made for this intent.
+    pub intent: Option<IntentId>,
+    /// Touching this symbol: its whole path of names.
+    pub symbol: Option<String>,
+    /// Touching this file, now or under an earlier name.
+    pub file: Option<String>,
+    /// Not older than this.
+    pub since: Option<Timestamp>,
+    /// Only the newest so many.
+    pub limit: Option<usize>,
+}
+
+impl TraceQuery {
+    fn topic(&self) -> Option<(Topic, &str)> {
+        let symbol = self.symbol.as_deref().map(|name| (Topic::Symbol, name));
+        let file = self.file.as_deref().map(|name| (Topic::Path, name));
+        let intent = self.intent.as_ref();
+        let intent = intent.map(|id| (Topic::Intent, id.as_str()));
+        symbol.or(file).or(intent)
+    }
+
+    fn fits(&self, record: &Record) -> bool {
+        let intent = self.intent.as_ref();
+        let is_for = intent.is_none_or(|id| record.intent_id.as_deref() == Some(id.as_str()));
+        let has = |range: &ModifiedRange| {
+            let file = self.file.as_deref();
+            let in_file = file
+                .is_none_or(|file| range.file == file || range.old_file.as_deref() == Some(file));
+            let symbol = self.symbol.as_deref();
+            let touches = symbol
+                .is_none_or(|symbol| range.ast_nodes.iter().any(|node| node.symbol == symbol));
+            in_file && touches
+        };
+        is_for && record.modified_ranges.iter().any(has)
+    }
+}
+
+/// A file with the author of each line.
+#[derive(Debug)]
+pub struct Blamed {
+    /// The authors.
+    pub blame: Blame,
+    /// The file as it is.
+    pub bytes: Vec<u8>,
+}
+
+fn read(body: &str) -> Result<Record, GateError> {
+    serde_json::from_str(body).map_err(|source| GateError::Damaged {
+        path: "the trace's records".into(),
+        source,
+    })
+}
+
+fn found(pages: &Pages<'_>, query: &TraceQuery) -> Result<Vec<Record>, GateError> {
+    let max = query.limit.unwrap_or(TRACE_QUERY_RECORDS_MAX);
+    let since = query.since.unwrap_or(Timestamp::from_millis(i64::MIN));
+    let mut records = Vec::new();
+    let Some(topic) = query.topic() else {
+        for body in pages.latest(since, max)? {
+            records.push(read(&body)?);
+        }
+        return Ok(records);
+    };
+    for posting in find(&pages, topic, since, TRACE_QUERY_RECORDS_MAX)? {
+        let body = pages.record(&posting.record)?;
+        let record = body.map(|body| read(&body)).transpose()?;
+        records.extend(record.filter(|record| query.fits(record)));
+        if records.len() >= max {
+            break;
+        }
+    }
+    Ok(records)
+}
+
+impl Engine {
+    /// Takes in what the ledger knows and the trace does not. Gives what should be looked at.
+    pub fn catch_up(&self) -> Result<Vec<String>, GateError> {
+        catch_up(&self.inner, None)
+    }
+
+    /// B3: who put each line of a file there.
+    pub fn blame(&self, path: &WorkspacePath) -> Result<Blamed, GateError> {
+        drop(self.catch_up()?);
+        let max = u64::try_from(ATTRIBUTION_BYTES_MAX).unwrap_or(u64::MAX);
+        let bytes = self.inner.workspace.read(&RelPath::from(path), max)?;
+        let mut book = Book::open(&self.inner.site)?;
+        let pages = book.begin()?;
+        let outside = self.someone_outside(path)?;
+        let blame = Authorship::new(&pages).blame(path, &bytes, outside)?;
+        Ok(Blamed { blame, bytes })
+    }
+
+    fn someone_outside(&self, path: &WorkspacePath) -> Result<Outside, GateError> {
+        let open = self.inner.site.store.open_tickets()?;
+        Ok(if open.iter().any(|ticket| ticket.mutated.contains(path)) {
+            Outside::Unknown
+        } else {
+            Outside::Human
+        })
+    }
+
+    /// Records of what was changed, newest first.
+    pub fn trace_query(&self, query: &TraceQuery) -> Result<Vec<Record>, GateError> {
+        drop(self.catch_up()?);
+        let mut book = Book::open(&self.inner.site)?;
+        let pages = book.begin()?;
+        found(&pages, query)
+    }
+
+    /// Takes in records that others wrote, of whatever dialect. Gives what was read and how many of
+    /// it were new.
+    pub fn trace_import(&self, text: &[u8]) -> Result<(Reading, usize), GateError> {
+        drop(self.catch_up()?);
+        let reading = dialects::read(text);
+        let mut book = Book::open(&self.inner.site)?;
+        let pages = book.begin()?;
+        let mut new = 0_usize;
+        for record in reading.records() {
+            let mut record = record.clone();
+            // What others say about this ledger proves nothing here.
+            if let Some(event) = record.ledger_event.take() {
+                let text = Value::from(event.to_string());
+                record
+                    .extra
+                    .insert("imported_ledger_event".to_owned(), text);
+            }
+            new = new.saturating_add(usize::from(keep(&pages, &record, true)?));
+        }
+        pages.commit()?;
+        Ok((reading, new))
+    }
+}

@@ -1,0 +1,321 @@
+//! Where records and authorship are kept: a database in the state folder, derived from the ledger.
+//!
+//! Losing it loses no proof. Nothing on the way to a verdict looks at it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use tagout_trace::history::{Key, Store, StoreError};
+use tagout_vocab::limits::LOCK_WAIT_MS_MAX;
+use tagout_vocab::{CallId, Timestamp};
+use tagout_workspace::files;
+
+use crate::error::GateError;
+use crate::site::Site;
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, value BLOB NOT NULL)
+    WITHOUT ROWID, STRICT;
+CREATE TABLE IF NOT EXISTS records (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,
+    is_published INTEGER NOT NULL, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS unpublished ON records (number) WHERE is_published = 0;
+CREATE TABLE IF NOT EXISTS steps (
+    seq INTEGER PRIMARY KEY, execution TEXT NOT NULL UNIQUE, session TEXT, intent TEXT,
+    undoes TEXT NOT NULL, effects TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS by_session ON steps (session, seq) WHERE session IS NOT NULL;
+CREATE INDEX IF NOT EXISTS by_intent ON steps (intent, seq) WHERE intent IS NOT NULL;
+CREATE TABLE IF NOT EXISTS images (
+    digest TEXT PRIMARY KEY, at INTEGER NOT NULL, bytes BLOB NOT NULL
+) WITHOUT ROWID, STRICT;
+";
+
+/// One settled execution that changed files.
+#[derive(Clone, Debug)]
+pub(crate) struct Taken {
+    pub(crate) execution: CallId,
+    /// The executions that it took back, if it was an undo.
+    pub(crate) undoes: Vec<CallId>,
+    /// What it did, where the journal does not know.
+    pub(crate) effects: Option<String>,
+}
+
+/// The open database.
+#[derive(Debug)]
+pub(crate) struct Book {
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl Book {
+    /// Opens it, or begins it.
+    pub(crate) fn open(site: &Site) -> Result<Self, GateError> {
+        let folder = site.state.join("trace");
+        files::ensure_dir_private(&folder)?;
+        let path = folder.join("trace.db");
+        let opened = Connection::open(&path).and_then(|connection| {
+            connection.busy_timeout(Duration::from_millis(LOCK_WAIT_MS_MAX))?;
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            let is_new: bool = connection
+                .query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
+                .map(|version| version == 0)?;
+            if is_new {
+                connection.execute_batch(SCHEMA)?;
+                connection.pragma_update(None, "user_version", 1)?;
+            }
+            Ok(connection)
+        });
+        match opened {
+            Ok(connection) => Ok(Self { path, connection }),
+            Err(source) => Err(GateError::Book { path, source }),
+        }
+    }
+
+    /// Begins a change; one process at a time.
+    pub(crate) fn begin(&mut self) -> Result<Pages<'_>, GateError> {
+        let path = &self.path;
+        let begun = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = begun.map_err(|source| GateError::Book {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Pages { path, transaction })
+    }
+}
+
+/// The database within one change. Dropped without [`Self::commit`], nothing of it stays.
+#[derive(Debug)]
+pub(crate) struct Pages<'a> {
+    path: &'a PathBuf,
+    transaction: Transaction<'a>,
+}
+
+/// Where the reading of the ledger has got to.
+const CURSOR: &str = "cursor";
+
+impl Pages<'_> {
+    fn wrong(&self, source: rusqlite::Error) -> GateError {
+        GateError::Book {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    pub(crate) fn commit(self) -> Result<(), GateError> {
+        let path = self.path;
+        self.transaction.commit().map_err(|source| GateError::Book {
+            path: path.clone(),
+            source,
+        })
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, GateError> {
+        let found = self.page(name).map_err(|source| self.wrong(source))?;
+        Ok(found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    pub(crate) fn set_text(&self, name: &str, text: &str) -> Result<(), GateError> {
+        self.set_page(name, text.as_bytes())
+            .map_err(|source| self.wrong(source))
+    }
+
+    pub(crate) fn cursor(&self) -> Result<u64, GateError> {
+        let text = self.text(CURSOR)?;
+        Ok(text.and_then(|text| text.parse().ok()).unwrap_or_default())
+    }
+
+    pub(crate) fn set_cursor(&self, seq: u64) -> Result<(), GateError> {
+        self.set_text(CURSOR, &seq.to_string())
+    }
+
+    fn page(&self, key: &str) -> rusqlite::Result<Option<Vec<u8>>> {
+        let sql = "SELECT value FROM pages WHERE key = ?1";
+        let mut found = self.transaction.prepare_cached(sql)?;
+        found.query_row([key], |row| row.get(0)).optional()
+    }
+
+    fn set_page(&self, key: &str, value: &[u8]) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO pages (key, value) VALUES (?1, ?2)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+        let mut put = self.transaction.prepare_cached(sql)?;
+        put.execute(params![key, value]).map(|_| ())
+    }
+
+    /// Keeps a record; one that is known stays as it is. Whether it is new.
+    pub(crate) fn keep(
+        &self,
+        (id, at): (&str, Timestamp),
+        body: &str,
+        is_published: bool,
+    ) -> Result<bool, GateError> {
+        let sql = "INSERT OR IGNORE INTO records (id, at, is_published, body)
+            VALUES (?1, ?2, ?3, ?4)";
+        let kept = self
+            .transaction
+            .execute(sql, params![id, at.as_millis(), is_published, body]);
+        Ok(kept.map_err(|source| self.wrong(source))? > 0)
+    }
+
+    pub(crate) fn record(&self, id: &str) -> Result<Option<String>, GateError> {
+        let sql = "SELECT body FROM records WHERE id = ?1";
+        let found = self.transaction.query_row(sql, [id], |row| row.get(0));
+        found.optional().map_err(|source| self.wrong(source))
+    }
+
+    /// The latest records since a time, newest first.
+    pub(crate) fn latest(&self, since: Timestamp, max: usize) -> Result<Vec<String>, GateError> {
+        let sql = "SELECT body FROM records WHERE at >= ?1 ORDER BY number DESC LIMIT ?2";
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        self.bodies(sql, params![since.as_millis(), max])
+    }
+
+    /// Records that the files in the tree do not show yet, oldest first.
+    pub(crate) fn unpublished(&self) -> Result<Vec<String>, GateError> {
+        let sql = "SELECT body FROM records WHERE is_published = 0 ORDER BY number";
+        self.bodies(sql, params![])
+    }
+
+    fn bodies(&self, sql: &str, with: &[&dyn rusqlite::ToSql]) -> Result<Vec<String>, GateError> {
+        let all = || {
+            let mut found = self.transaction.prepare(sql)?;
+            let rows = found.query_map(with, |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<Vec<String>>>()
+        };
+        all().map_err(|source| self.wrong(source))
+    }
+
+    pub(crate) fn note_published(&self) -> Result<(), GateError> {
+        let sql = "UPDATE records SET is_published = 1 WHERE is_published = 0";
+        let done = self.transaction.execute(sql, []);
+        done.map(|_| ()).map_err(|source| self.wrong(source))
+    }
+
+    pub(crate) fn add_step(
+        &self,
+        (seq, taken): (u64, &Taken),
+        (session, intent): (Option<&str>, Option<&str>),
+    ) -> Result<(), GateError> {
+        let sql = "INSERT OR REPLACE INTO steps (seq, execution, session, intent, undoes, effects)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let undoes: Vec<&str> = taken.undoes.iter().map(CallId::as_str).collect();
+        let done = self.transaction.execute(
+            sql,
+            params![
+                seq,
+                taken.execution.as_str(),
+                session,
+                intent,
+                undoes.join("\n"),
+                taken.effects
+            ],
+        );
+        done.map(|_| ()).map_err(|source| self.wrong(source))
+    }
+
+    /// The steps of a call, a session or an intent, by the column that names them.
+    pub(crate) fn chosen(&self, by: By, name: &str) -> Result<Vec<(u64, CallId)>, GateError> {
+        let sql = match by {
+            By::Call => "SELECT seq, execution FROM steps WHERE execution = ?1",
+            By::Session => "SELECT seq, execution FROM steps WHERE session = ?1 ORDER BY seq",
+            By::Intent => "SELECT seq, execution FROM steps WHERE intent = ?1 ORDER BY seq",
+        };
+        let all = || {
+            let mut found = self.transaction.prepare(sql)?;
+            let rows = found.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(u64, String)>>>()
+        };
+        let all: Vec<(u64, String)> = all().map_err(|source| self.wrong(source))?;
+        all.into_iter()
+            .map(|(seq, text)| Ok((seq, call(text)?)))
+            .collect()
+    }
+
+    /// Every step from one on, oldest first.
+    pub(crate) fn steps_from(&self, seq: u64) -> Result<Vec<Taken>, GateError> {
+        let sql = "SELECT execution, undoes, effects FROM steps WHERE seq >= ?1 ORDER BY seq";
+        let all = || {
+            let mut found = self.transaction.prepare(sql)?;
+            let rows = found.query_map([seq], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(String, String, Option<String>)>>>()
+        };
+        let all = all().map_err(|source| self.wrong(source))?;
+        all.into_iter()
+            .map(|(execution, undoes, effects)| {
+                Ok(Taken {
+                    execution: call(execution)?,
+                    undoes: undoes
+                        .lines()
+                        .map(|one| call(one.to_owned()))
+                        .collect::<Result<_, _>>()?,
+                    effects,
+                })
+            })
+            .collect()
+    }
+
+    pub(crate) fn keep_image(
+        &self,
+        digest: &str,
+        at: Timestamp,
+        bytes: &[u8],
+    ) -> Result<(), GateError> {
+        let sql = "INSERT INTO images (digest, at, bytes) VALUES (?1, ?2, ?3)
+            ON CONFLICT (digest) DO UPDATE SET at = excluded.at";
+        let done = self
+            .transaction
+            .execute(sql, params![digest, at.as_millis(), bytes]);
+        done.map(|_| ()).map_err(|source| self.wrong(source))
+    }
+
+    pub(crate) fn drop_images(&self, before: Timestamp) -> Result<(), GateError> {
+        let sql = "DELETE FROM images WHERE at < ?1";
+        let done = self.transaction.execute(sql, [before.as_millis()]);
+        done.map(|_| ()).map_err(|source| self.wrong(source))
+    }
+
+    pub(crate) fn image(&self, digest: &str) -> Result<Option<Vec<u8>>, GateError> {
+        let sql = "SELECT bytes FROM images WHERE digest = ?1";
+        let found = self.transaction.query_row(sql, [digest], |row| row.get(0));
+        found.optional().map_err(|source| self.wrong(source))
+    }
+}
+
+/// What steps are chosen by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum By {
+    Call,
+    Session,
+    Intent,
+}
+
+fn call(text: String) -> Result<CallId, GateError> {
+    CallId::new(&text).map_err(|source| GateError::Id { text, source })
+}
+
+fn failed(source: rusqlite::Error) -> StoreError {
+    StoreError {
+        source: Box::new(source),
+    }
+}
+
+impl Store for &Pages<'_> {
+    fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
+        self.page(key.as_str()).map_err(failed)
+    }
+
+    fn put(&mut self, key: &Key, value: &[u8]) -> Result<(), StoreError> {
+        self.set_page(key.as_str(), value).map_err(failed)
+    }
+
+    fn append(&mut self, key: &Key, more: &[u8]) -> Result<(), StoreError> {
+        let mut value = self.page(key.as_str()).map_err(failed)?.unwrap_or_default();
+        value.extend_from_slice(more);
+        self.set_page(key.as_str(), &value).map_err(failed)
+    }
+}

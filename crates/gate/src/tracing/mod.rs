@@ -1,0 +1,219 @@
+//! From settled executions to records, authorship and the views in the tree.
+//!
+//! What the ledger says is the only source: after each change, and whenever someone asks, everything
+//! behind the cursor is taken in. A trace that fails leaves the cursor where it is, so that the next
+//! call catches up.
+
+mod ask;
+mod book;
+mod effects;
+mod gather;
+mod publish;
+mod vcs;
+
+pub use ask::{Blamed, TraceQuery};
+
+pub(crate) use book::{Book, By, Pages, Taken};
+pub(crate) use effects::effects_of;
+pub(crate) use gather::moves;
+
+use tagout_ledger::{Event, LifecycleState, Reader};
+use tagout_trace::blame::{Authorship, Outside};
+use tagout_trace::history::{Posting, Postings, Topic};
+use tagout_trace::record::Record;
+use tagout_vocab::limits::{TRACE_CATCH_UP_EVENTS_MAX, TRACE_EFFECTS_BYTES_MAX};
+use tagout_vocab::{CallId, WorkspacePath};
+use tagout_workspace::Effect;
+
+use crate::engine::Inner;
+use crate::error::GateError;
+use crate::permit::Ticket;
+use crate::receipt::Receipt;
+use gather::Gathered;
+
+/// The execution that was closed just now, with what only its own process still knows.
+#[derive(Debug)]
+pub(crate) struct Fresh<'a> {
+    pub(crate) execution: &'a CallId,
+    /// What a client's execution changed; the journal knows of its own.
+    pub(crate) effects: Option<Vec<Effect>>,
+}
+
+/// What a client's execution changed, looked at before its snapshot is let go.
+pub(crate) fn of_snapshot(inner: &Inner, ticket: &Ticket) -> Option<Vec<Effect>> {
+    let found = inner
+        .workspace
+        .snapshot_effects(&ticket.execution, TRACE_EFFECTS_BYTES_MAX);
+    found.ok()
+}
+
+/// Takes in an execution that changed something. Never fails the call: what can't be written now is
+/// a warning, and is caught up later.
+pub(crate) fn closed(
+    inner: &Inner,
+    receipt: &mut Receipt,
+    (execution, effects): (&CallId, Option<Vec<Effect>>),
+) {
+    if receipt.changes.is_empty() {
+        return;
+    }
+    let fresh = Fresh { execution, effects };
+    match catch_up(inner, Some(&fresh)) {
+        Ok(warnings) => receipt.warnings.extend(warnings),
+        Err(error) => receipt
+            .warnings
+            .push(format!("the trace could not be written: {error}")),
+    }
+}
+
+/// Takes in everything that the ledger knows and the trace does not.
+pub(crate) fn catch_up(inner: &Inner, fresh: Option<&Fresh<'_>>) -> Result<Vec<String>, GateError> {
+    let mut book = Book::open(&inner.site)?;
+    let mut warnings = Vec::new();
+    loop {
+        let pages = book.begin()?;
+        let has_more = take_in(inner, &pages, (fresh, &mut warnings))?;
+        if let Err(error) = publish::publish(inner, &pages) {
+            warnings.push(format!("the views of the trace are not written: {error}"));
+        }
+        pages.commit()?;
+        if !has_more {
+            return Ok(warnings);
+        }
+    }
+}
+
+/// Takes in some of the events behind the cursor; whether there are more.
+fn take_in(
+    inner: &Inner,
+    pages: &Pages<'_>,
+    (fresh, warnings): (Option<&Fresh<'_>>, &mut Vec<String>),
+) -> Result<bool, GateError> {
+    let reader = Reader::open(inner.ledger.dir())?;
+    let from = pages.cursor()?;
+    if from >= reader.size()? {
+        return Ok(false);
+    }
+    let mut next = from;
+    let events = reader.events_from(from)?.take(TRACE_CATCH_UP_EVENTS_MAX);
+    for event in events {
+        let event = event?;
+        next = event.seq.saturating_add(1);
+        note_permission(pages, &event)?;
+        if is_change(&event) {
+            let told = trace(inner, pages, (&event, fresh))?;
+            warnings.extend(told);
+        }
+    }
+    pages.set_cursor(next)?;
+    Ok(next > from && next < reader.size()?)
+}
+
+/// An execution that ended with changed files, a person's own among them.
+fn is_change(event: &Event) -> bool {
+    let body = &event.body;
+    let is_over = matches!(body.state, None | Some(LifecycleState::Completed));
+    is_over && body.execution_id.is_some() && !body.paths.is_empty()
+}
+
+fn permission_of(execution: &str) -> String {
+    format!("permission/{execution}")
+}
+
+/// Who or what allowed a call is said when it is authorised, and wanted when it has ended.
+fn note_permission(pages: &Pages<'_>, event: &Event) -> Result<(), GateError> {
+    let body = &event.body;
+    let (Some(LifecycleState::Authorized), Some(execution)) = (body.state, &body.execution_id)
+    else {
+        return Ok(());
+    };
+    match body.approver.as_ref().or(body.rule.as_ref()) {
+        Some(by) => pages.set_text(&permission_of(execution), by),
+        None => Ok(()),
+    }
+}
+
+/// The record of one event, with authorship and lists. What goes wrong with the authorship of lines
+/// is told, and the record stands.
+fn trace(
+    inner: &Inner,
+    pages: &Pages<'_>,
+    (event, fresh): (&Event, Option<&Fresh<'_>>),
+) -> Result<Option<String>, GateError> {
+    let Some(gathered) = Gathered::of(inner, pages, (event, fresh))? else {
+        return Ok(None);
+    };
+    let record = gathered.record(inner);
+    gathered.keep_step(pages)?;
+    if !keep(pages, &record, false)? {
+        return Ok(None);
+    }
+    let attributed = attribute(inner, pages, &gathered);
+    Ok(attributed.err().map(|error| {
+        let execution = &gathered.taken.execution;
+        format!("the authors of the lines of {execution} are not known: {error}")
+    }))
+}
+
+/// Keeps a record and the lists that lead to it. Whether it is new.
+fn keep(pages: &Pages<'_>, record: &Record, is_published: bool) -> Result<bool, GateError> {
+    let at = record.timestamp.unwrap_or_default();
+    let body = record.to_line();
+    if !pages.keep((&record.id, at), body.trim_end(), is_published)? {
+        return Ok(false);
+    }
+    let posting = Posting {
+        at,
+        record: record.id.clone(),
+    };
+    let mut names: Vec<(Topic, &str)> = Vec::new();
+    names.extend(record.intent_id.as_deref().map(|id| (Topic::Intent, id)));
+    names.extend(record.session_id.as_deref().map(|id| (Topic::Session, id)));
+    for range in &record.modified_ranges {
+        names.push((Topic::Path, &range.file));
+        names.extend(range.old_file.as_deref().map(|file| (Topic::Path, file)));
+        let nodes = range.ast_nodes.iter();
+        names.extend(nodes.map(|node| (Topic::Symbol, node.symbol.as_str())));
+    }
+    names.sort_unstable_by_key(|(topic, name)| (*topic as u8, *name));
+    names.dedup();
+    let mut store = pages;
+    let mut lists = Postings(&mut store);
+    for (topic, name) in names {
+        lists.add(topic, name, &posting)?;
+    }
+    publish::map(pages, record)?;
+    Ok(true)
+}
+
+fn attribute(inner: &Inner, pages: &Pages<'_>, gathered: &Gathered) -> Result<(), GateError> {
+    let files = gathered.files();
+    let mut authorship = Authorship::new(pages);
+    if gathered.is_persons() {
+        for file in &files {
+            authorship.observe(file.path, file.after.unwrap_or_default(), Outside::Human)?;
+        }
+        return Ok(());
+    }
+    let paths: Vec<&WorkspacePath> = files.iter().map(|file| file.path).collect();
+    let outside = outside(inner, &gathered.taken.execution, &paths)?;
+    authorship.settle(&gathered.origin(pages)?, &files, outside)?;
+    Ok(())
+}
+
+/// Whether another call may have written to these files without anybody having seen its end.
+fn outside(
+    inner: &Inner,
+    execution: &CallId,
+    paths: &[&WorkspacePath],
+) -> Result<Outside, GateError> {
+    let open = inner.site.store.open_tickets()?;
+    let touches = |ticket: &Ticket| {
+        ticket.execution != *execution && ticket.mutated.iter().any(|path| paths.contains(&path))
+    };
+    Ok(if open.iter().any(touches) {
+        Outside::Unknown
+    } else {
+        Outside::Human
+    })
+}

@@ -1,0 +1,357 @@
+//! Taking back what executions changed: planned from what is kept, written as a transaction of its
+//! own that a person asked for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tagout_ledger::{Kind, NewEvent, Reader};
+use tagout_trace::record::Record;
+use tagout_trace::undo::{self, Beyond, Change, Content, Edit, Entry, EntryKind, Loss, Plan, Step};
+use tagout_vocab::limits::TRACE_EFFECTS_BYTES_MAX;
+use tagout_vocab::{CallId, Code, Digest, IntentId, SessionId, Timestamp, WorkspacePath};
+use tagout_workspace::{Effect, Error, RelPath, Stood, StoodKind, Transaction};
+
+use crate::changes::git::{self, GitPath};
+use crate::changes::index;
+use crate::engine::{Engine, Inner};
+use crate::error::GateError;
+use crate::record;
+use crate::tracing::{self, Book, By, Fresh, Pages, Taken};
+
+/// What is to be taken back.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum UndoTarget {
+    /// One call.
+    Call(CallId),
+    /// Everything of one conversation.
+    Session(SessionId),
+    /// Everything that was done for one intent.
+    Intent(IntentId),
+}
+
+/// What taking back would come to.
+#[derive(Clone, Debug)]
+pub struct PlannedUndo {
+    /// What would be written, what stands in the way, and what can't be taken back.
+    pub plan: Plan,
+    /// The calls that would be taken back.
+    pub calls: Vec<CallId>,
+}
+
+/// What was taken back.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Undone {
+    /// The undo's own call; taking it back does again what was undone.
+    pub execution: CallId,
+    /// The paths that changed.
+    pub paths: Vec<String>,
+    /// Until when it can be taken back itself.
+    pub undoable_until: Timestamp,
+    /// What should be looked at.
+    pub warnings: Vec<String>,
+}
+
+/// What the journal carries for the ledger when a person takes something back.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SealedUndo {
+    undoes: Vec<CallId>,
+    /// Nothing about it comes before this event.
+    after: u64,
+    event: NewEvent,
+}
+
+impl SealedUndo {
+    /// Tells the ledger, unless it knows, that a person took something back before a crash.
+    pub(crate) fn tell(self, inner: &Inner) -> Result<(), GateError> {
+        let reader = Reader::open(inner.ledger.dir())?;
+        for event in reader.events_from(self.after)? {
+            if event?.body.event_id == self.event.event_id {
+                return Ok(());
+            }
+        }
+        drop(inner.ledger.append(&[self.event])?);
+        Ok(())
+    }
+}
+
+fn entry(stood: Stood) -> Option<Entry> {
+    Some(Entry {
+        kind: match stood.kind {
+            StoodKind::File => EntryKind::File,
+            StoodKind::Symlink => EntryKind::Symlink,
+            StoodKind::Folder => EntryKind::Folder,
+            StoodKind::Special => return None,
+        },
+        mode: stood.mode,
+        digest: stood.digest,
+        content: match stood.bytes {
+            Some(bytes) => Content::Kept(bytes.into()),
+            None => Content::Lost(Loss::PastHorizon),
+        },
+    })
+}
+
+fn is_index(path: &RelPath) -> bool {
+    path.name() == Some(b"index") && git::what(path.as_bytes()) == GitPath::Bookkeeping
+}
+
+/// What one execution did, as a step of the walk back.
+fn step(inner: &Inner, pages: &Pages<'_>, taken: &Taken) -> Result<Step, GateError> {
+    let effects = tracing::effects_of(inner, pages, taken)?;
+    let changes = match effects {
+        Some(effects) => changes(effects),
+        None => lost(pages, &taken.execution)?,
+    };
+    let mut beyond = Vec::new();
+    let is_sent = |change: &Change| change.path.as_str().starts_with(".git/refs/remotes/");
+    if changes.iter().any(is_sent) {
+        beyond.push(Beyond {
+            what: "what it sent to another repository".to_owned(),
+            why: Loss::Pushed,
+        });
+    }
+    Ok(Step {
+        execution: taken.execution.clone(),
+        changes,
+        undoes: taken.undoes.clone(),
+        beyond,
+    })
+}
+
+/// Objects of git stay, because later work may stand on them.
+fn changes(effects: Vec<Effect>) -> Vec<Change> {
+    let moves = tracing::moves(&effects);
+    let gone: BTreeSet<&RelPath> = moves.values().collect();
+    let mut befores: BTreeMap<RelPath, Option<Stood>> = BTreeMap::new();
+    for effect in effects.iter().filter(|one| gone.contains(&one.path)) {
+        befores.insert(effect.path.clone(), effect.before.clone());
+    }
+    let stays = |effect: &Effect| git::what(effect.path.as_bytes()) == GitPath::Object;
+    let own = effects
+        .into_iter()
+        .filter(|one| !stays(one) && !gone.contains(&one.path));
+    own.filter_map(|effect| {
+        let from = moves.get(&effect.path);
+        let before = match from {
+            Some(from) => befores.get(from).cloned().flatten(),
+            None => effect.before,
+        };
+        Some(Change {
+            path: effect.path.to_workspace().ok()?,
+            moved_from: from.and_then(|from| from.to_workspace().ok()),
+            before: before.and_then(entry),
+            after: effect.after.and_then(entry),
+        })
+    })
+    .collect()
+}
+
+/// What is left of an execution whose images are gone: which files it was about.
+fn lost(pages: &Pages<'_>, execution: &CallId) -> Result<Vec<Change>, GateError> {
+    let Some(body) = pages.record(&format!("t-{execution}"))? else {
+        return Ok(Vec::new());
+    };
+    let record: Record = serde_json::from_str(&body).map_err(|source| GateError::Damaged {
+        path: "the trace's records".into(),
+        source,
+    })?;
+    let side = |digest: Option<Digest>| {
+        digest.map(|digest| Entry {
+            kind: EntryKind::File,
+            mode: 0o644,
+            digest,
+            content: Content::Lost(Loss::PastHorizon),
+        })
+    };
+    let mut changes: Vec<Change> = Vec::new();
+    for range in &record.modified_ranges {
+        let Ok(path) = WorkspacePath::new(&range.file) else {
+            continue;
+        };
+        if changes.iter().all(|change| change.path != path) {
+            changes.push(Change {
+                path,
+                moved_from: None,
+                before: side(range.before_hash),
+                after: side(range.after_hash),
+            });
+        }
+    }
+    Ok(changes)
+}
+
+/// What stands at a path. An index that git has only refreshed is as the call left it.
+fn now(inner: &Inner, steps: &[Step], path: &WorkspacePath) -> Result<Option<Entry>, GateError> {
+    let place = RelPath::from(path);
+    let stood = inner.workspace.stands(&place, TRACE_EFFECTS_BYTES_MAX)?;
+    if is_index(&place)
+        && let Some(there) = stood.as_ref().and_then(|one| one.bytes.as_deref())
+    {
+        let left = steps.iter().rev().find_map(|step| {
+            let change = step.changes.iter().find(|change| change.path == *path)?;
+            change.after.as_ref()
+        });
+        if let Some(left) = left
+            && let Content::Kept(bytes) = &left.content
+            && index::stage_the_same(bytes, there)
+        {
+            return Ok(Some(left.clone()));
+        }
+    }
+    Ok(stood.and_then(entry))
+}
+
+impl Engine {
+    /// B4: what taking back would come to. Nothing is written.
+    pub fn plan_undo(&self, target: &UndoTarget) -> Result<PlannedUndo, GateError> {
+        drop(self.catch_up()?);
+        let mut book = Book::open(&self.inner.site)?;
+        let pages = book.begin()?;
+        let (by, what, name) = match target {
+            UndoTarget::Call(id) => (By::Call, "call with changes", id.as_str()),
+            UndoTarget::Session(id) => (By::Session, "session with changes", id.as_str()),
+            UndoTarget::Intent(id) => (By::Intent, "intent with changes", id.as_str()),
+        };
+        let chosen = pages.chosen(by, name)?;
+        let Some((first, _)) = chosen.first() else {
+            let id = name.to_owned();
+            return Err(GateError::Unknown { what, id });
+        };
+        let mut steps = Vec::new();
+        for taken in pages.steps_from(*first)? {
+            steps.push(step(&self.inner, &pages, &taken)?);
+        }
+        let chosen: BTreeSet<CallId> = chosen.into_iter().map(|(_, call)| call).collect();
+        let mut plan = undo::plan(&steps, &chosen, |path| now(&self.inner, &steps, path))?;
+        // What git notes for itself goes on; only its index has to fit the tree.
+        plan.conflicts.retain(|conflict| {
+            let path = RelPath::from(&conflict.path);
+            git::what(path.as_bytes()) != GitPath::Bookkeeping || is_index(&path)
+        });
+        let calls = chosen.into_iter();
+        let calls = calls.filter(|call| !plan.already.contains(call)).collect();
+        Ok(PlannedUndo { plan, calls })
+    }
+
+    /// B4: takes back what was planned, as a new call with an event of its own. If anything is no
+    /// longer as the plan found it, nothing is written.
+    pub fn undo(&self, planned: &PlannedUndo, by: &str) -> Result<Undone, GateError> {
+        let refused = |why: String, code| GateError::NotApplied {
+            id: "the undo".to_owned(),
+            why,
+            code,
+        };
+        if !planned.plan.is_clean() {
+            let why = "later work lies on the same lines".to_owned();
+            return Err(refused(why, Code::Conflict));
+        }
+        let open = self.inner.site.store.open_tickets()?;
+        let edits = &planned.plan.edits;
+        let busy = edits.iter().find(|edit| {
+            open.iter()
+                .any(|ticket| ticket.mutated.contains(&edit.path))
+        });
+        if let Some(edit) = busy {
+            let why = format!("a call on {} is under way", edit.path);
+            return Err(refused(why, Code::PathBusy));
+        }
+        let text = self.inner.clockwork.id("x");
+        let execution = CallId::new(&text).map_err(|source| GateError::Id { text, source })?;
+        let mut transaction = self.inner.workspace.begin(&execution)?;
+        stage(&mut transaction, edits)?;
+        let staged = transaction.staged()?;
+        let is_stale = |edit: &&Edit| {
+            let path = RelPath::from(&edit.path);
+            let found = staged.iter().find(|change| change.path == path);
+            let file = edit.now.as_ref();
+            let file = file.filter(|one| one.kind == EntryKind::File);
+            let expected = file.map(|one| one.digest);
+            !is_index(&path) && found.is_some_and(|change| change.before != expected)
+        };
+        if let Some(edit) = edits.iter().find(is_stale) {
+            let why = format!("{} was changed just now", edit.path);
+            return Err(refused(why, Code::Conflict));
+        }
+        self.commit_undo((execution, transaction), planned, by)
+    }
+
+    fn commit_undo(
+        &self,
+        (execution, transaction): (CallId, Transaction<'_>),
+        planned: &PlannedUndo,
+        by: &str,
+    ) -> Result<Undone, GateError> {
+        let inner = &self.inner;
+        let changed = record::path_changes(&transaction.staged()?);
+        let at = inner.clockwork.now();
+        let data = json!({ "undoes": planned.calls });
+        let mut event = record::other((&inner.clockwork, at), Kind::Undo, None, data);
+        event.user_id = Some(by.to_owned());
+        event.execution_id = Some(execution.to_string());
+        event.paths.clone_from(&changed);
+        let sealed = SealedUndo {
+            undoes: planned.calls.clone(),
+            after: Reader::open(inner.ledger.dir())?.size()?,
+            event: event.clone(),
+        };
+        let bytes = serde_json::to_vec(&sealed).map_err(|source| GateError::Damaged {
+            path: "the journal's record".into(),
+            source,
+        })?;
+        let committed = transaction.commit(at, &bytes)?;
+        let undoable_until = committed.undoable_until;
+        event.undoable_until = Some(undoable_until);
+        drop(inner.ledger.append(&[event])?);
+        committed.confirm();
+        let fresh = Fresh {
+            execution: &execution,
+            effects: None,
+        };
+        let warnings = tracing::catch_up(inner, Some(&fresh))
+            .unwrap_or_else(|error| vec![format!("the trace could not be written: {error}")]);
+        Ok(Undone {
+            paths: changed.into_iter().map(|one| one.path).collect(),
+            execution,
+            undoable_until,
+            warnings,
+        })
+    }
+}
+
+/// Stages a plan: away first and innermost first, then what comes back.
+fn stage(transaction: &mut Transaction<'_>, edits: &[Edit]) -> Result<(), Error> {
+    let kind = |entry: &Option<Entry>| entry.as_ref().map(|one| one.kind);
+    for edit in edits.iter().rev() {
+        let path = RelPath::from(&edit.path);
+        match (kind(&edit.now), kind(&edit.result)) {
+            (Some(EntryKind::Folder), None) => match transaction.rmdir(&path) {
+                // Somebody else's files are in it.
+                Ok(()) | Err(Error::NotEmpty { .. }) => {}
+                Err(error) => return Err(error),
+            },
+            (Some(EntryKind::Folder), Some(EntryKind::File | EntryKind::Symlink)) => {
+                transaction.rmdir(&path)?;
+            }
+            (Some(EntryKind::File | EntryKind::Symlink), result) if result != kind(&edit.now) => {
+                transaction.delete(&path)?;
+            }
+            (Some(_) | None, _) => {}
+        }
+    }
+    for edit in edits {
+        let Some(result) = &edit.result else { continue };
+        let path = RelPath::from(&edit.path);
+        match (result.kind, &result.content) {
+            (EntryKind::Folder, _) => transaction.mkdir(&path)?,
+            (EntryKind::File, Content::Kept(bytes)) => transaction.write(&path, bytes)?,
+            (EntryKind::Symlink, Content::Kept(target)) => transaction.symlink(&path, target)?,
+            // A plan holds only what can be written.
+            (EntryKind::File | EntryKind::Symlink, Content::Lost(_)) => continue,
+        }
+        if result.kind != EntryKind::Symlink {
+            transaction.set_mode(&path, result.mode)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! What a kept transaction did, with the bytes of both sides: for whoever traces or undoes it.
+
+use tagout_vocab::{CallId, Digest};
+
+use crate::check;
+use crate::error::Error;
+use crate::journal::frame::Frame;
+use crate::look::{self, Keep};
+use crate::make::Blobs;
+use crate::node::{Item, Node};
+use crate::relpath::RelPath;
+use crate::workspace::Workspace;
+
+/// The kind of what stands or stood at a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum StoodKind {
+    /// A file.
+    File,
+    /// A symbolic link; its bytes are its target.
+    Symlink,
+    /// A folder.
+    Folder,
+    /// A pipe or a socket.
+    Special,
+}
+
+/// What stands or stood at a path.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Stood {
+    /// Of which kind it is.
+    pub kind: StoodKind,
+    /// The permission bits.
+    pub mode: u32,
+    /// Of its bytes.
+    pub digest: Digest,
+    /// The bytes, as far as they are kept and fit.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// What became of one path.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Effect {
+    /// The path.
+    pub path: RelPath,
+    /// What was there.
+    pub before: Option<Stood>,
+    /// What is there since.
+    pub after: Option<Stood>,
+}
+
+/// Reads bytes as long as there is room for them.
+struct Room<'a> {
+    blobs: Blobs<'a>,
+    left: u64,
+}
+
+impl Room<'_> {
+    fn stood(&mut self, item: &Item) -> Stood {
+        let mode = item.meta.mode;
+        let plain = |kind, bytes: Vec<u8>| Stood {
+            kind,
+            mode,
+            digest: Digest::of(&bytes),
+            bytes: Some(bytes),
+        };
+        match &item.node {
+            Node::File {
+                digest,
+                size,
+                place,
+            } => {
+                let fits = self.left.checked_sub(*size);
+                // An image that is gone is not there to be shown; its digest still is.
+                let bytes = fits.and_then(|_| self.blobs.read(digest, *size, place).ok());
+                if let (Some(left), Some(_)) = (fits, &bytes) {
+                    self.left = left;
+                }
+                Stood {
+                    kind: StoodKind::File,
+                    mode,
+                    digest: *digest,
+                    bytes,
+                }
+            }
+            Node::Symlink { target } => plain(StoodKind::Symlink, target.clone()),
+            Node::Dir => plain(StoodKind::Folder, Vec::new()),
+            Node::Pipe | Node::Socket => plain(StoodKind::Special, Vec::new()),
+        }
+    }
+}
+
+impl Workspace {
+    fn effects_of(&self, frame: &Frame, bytes_max: u64) -> Vec<Effect> {
+        let blobs = Blobs {
+            inline: &frame.inline,
+            images: &self.state.images,
+        };
+        let mut room = Room {
+            blobs,
+            left: bytes_max,
+        };
+        let mut found = Vec::new();
+        let units = frame.record.units.iter();
+        for unit in units.filter(|unit| !check::is_folder_time(unit)) {
+            for (sub, (before, after)) in unit.pairs() {
+                found.push(Effect {
+                    path: unit.path.join(sub),
+                    before: before.map(|item| room.stood(item)),
+                    after: after.map(|item| room.stood(item)),
+                });
+            }
+        }
+        found
+    }
+
+    /// What a committed transaction that is still kept did. Of all files together, no more than
+    /// `bytes_max` bytes are read.
+    pub fn effects(&self, execution: &CallId, bytes_max: u64) -> Result<Vec<Effect>, Error> {
+        let frame = self.committed(execution)?;
+        Ok(self.effects_of(&frame, bytes_max))
+    }
+
+    /// What changed since a snapshot that is still kept was taken.
+    pub fn snapshot_effects(
+        &self,
+        execution: &CallId,
+        bytes_max: u64,
+    ) -> Result<Vec<Effect>, Error> {
+        let frame = self.snapshot_of(execution)?;
+        let mut effects = self.effects_of(&frame, bytes_max);
+        for change in self.diff(execution)? {
+            if !effects.iter().any(|effect| effect.path == change.path) {
+                let (path, before) = (change.path, None);
+                let after = None;
+                effects.push(Effect {
+                    path,
+                    before,
+                    after,
+                });
+            }
+        }
+        for effect in &mut effects {
+            effect.after = self.stands(&effect.path, bytes_max)?;
+        }
+        let is_other = |effect: &Effect| match (&effect.before, &effect.after) {
+            (None, None) => false,
+            (Some(before), Some(after)) => {
+                (before.kind, before.mode, before.digest) != (after.kind, after.mode, after.digest)
+            }
+            (Some(_), None) | (None, Some(_)) => true,
+        };
+        effects.retain(is_other);
+        Ok(effects)
+    }
+
+    /// What stands at a path now, with its bytes if there are no more than `bytes_max`.
+    pub fn stands(&self, path: &RelPath, bytes_max: u64) -> Result<Option<Stood>, Error> {
+        let (folder, name) = match self.root.parent(path) {
+            Err(Error::Missing { .. } | Error::Conflict { .. }) => return Ok(None),
+            other => other?,
+        };
+        let Some(item) = look::node(&folder, name, path, Keep::Nothing)? else {
+            return Ok(None);
+        };
+        let mut stood = Room {
+            blobs: Blobs {
+                inline: &[],
+                images: &self.state.images,
+            },
+            left: 0,
+        }
+        .stood(&item);
+        if let Node::File { size, .. } = &item.node {
+            stood.bytes = None;
+            if *size <= bytes_max {
+                let bytes = self.read(path, bytes_max)?;
+                stood.digest = Digest::of(&bytes);
+                stood.bytes = Some(bytes);
+            }
+        }
+        Ok(Some(stood))
+    }
+}
