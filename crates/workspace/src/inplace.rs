@@ -77,9 +77,9 @@ impl Workspace {
         let mut steps = Vec::new();
         for unit in &units {
             let backwards = unit.pairs().into_iter();
-            steps.extend(backwards.filter_map(|(sub, (before, after))| {
-                differs(before, after)
-                    .then(|| (unit.path.join(sub), after.cloned(), before.cloned()))
+            let changed = backwards.filter(|(_, (before, after))| differs(*before, *after));
+            steps.extend(changed.map(|(sub, (before, after))| {
+                (unit.path.join(sub), after.cloned(), before.cloned())
             }));
         }
         let others = self.committed_since(frame.record.at_ms, [execution, restoring])?;

@@ -30,10 +30,10 @@ impl Pattern {
     /// Whether everything that it matches lies beneath a folder, because the pattern starts with
     /// the folder's names as they are and goes on. The root is no such folder.
     pub(super) fn lies_beneath(&self, folder: &Subject<'_>) -> bool {
-        let folded;
+        let in_one_case;
         let body = if folder.is_folded() {
-            folded = fold::pattern(self.body(), Reading::Granting);
-            &folded
+            in_one_case = fold::pattern(self.body(), Reading::Granting);
+            &in_one_case
         } else {
             self.body()
         };

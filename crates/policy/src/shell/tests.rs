@@ -332,6 +332,7 @@ fn effects(line: &str) -> Vec<String> {
     let shown = |effect: &Effect| match effect {
         Effect::Read(target) => format!("read {}", target.place.shown()),
         Effect::Write(target) => format!("write {}", target.place.shown()),
+        Effect::MakeFolder(target) => format!("make {}", target.place.shown()),
         Effect::Delete(target) => format!("delete {}", target.place.shown()),
         Effect::Run { command } => format!("run {command}"),
         Effect::Reach { host } => format!("reach {}", host.clone().unwrap_or_default()),
