@@ -74,6 +74,7 @@ impl Workspace {
                 in_place: false,
             });
         }
+<<<<<<< HEAD
         let mut steps = Vec::new();
         for unit in &units {
             let backwards = unit.pairs().into_iter();
@@ -82,6 +83,9 @@ impl Workspace {
                 (unit.path.join(sub), after.cloned(), before.cloned())
             }));
         }
+=======
+        let mut steps: Vec<Step> = units.iter().flat_map(steps_back).collect();
+>>>>>>> h-snap
         let others = self.committed_since(frame.record.at_ms, [execution, restoring])?;
         let conflicts = leave_foreign(&mut steps, (until.as_ref(), &others));
         if !steps.is_empty() {
@@ -194,6 +198,16 @@ impl Workspace {
         }
         Ok(found)
     }
+}
+
+/// What has to be done to put a unit back.
+fn steps_back(unit: &Unit) -> Vec<Step> {
+    let pairs = unit.pairs().into_iter();
+    let differing = pairs.filter(|(_, (before, after))| differs(*before, *after));
+    let step = |(sub, (before, after)): (&RelPath, (Option<&Item>, Option<&Item>))| {
+        (unit.path.join(sub), after.cloned(), before.cloned())
+    };
+    differing.map(step).collect()
 }
 
 /// Whether there is anything to put back, the time of change among it.

@@ -35,25 +35,21 @@ fn accepting(accept: &str) -> Site {
 
 /// `tagout` with a mount of its own inside the workspace.
 fn mounted(site: &Site, args: &[&str]) -> Command {
+    let root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let spaces: &[&str] = if root { &["-m"] } else { &["-U", "-r", "-m"] };
+    within(site, args, (spaces, "mount -t tmpfs none vol"))
+}
+
+/// `tagout` where something was done before, in name spaces of its own.
+fn within(site: &Site, args: &[&str], (spaces, line): (&[&str], &str)) -> Command {
     let inner = site.command(args);
     let mut outer = Command::new("unshare");
-    if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        outer.args(["-U", "-r"]);
-    }
-    outer.args([
-        "-m",
-        "sh",
-        "-c",
-        "mount -t tmpfs none vol && exec \"$@\"",
-        "sh",
-    ]);
+    let line = format!("{line} && exec \"$@\"");
+    outer.args(spaces).args(["sh", "-c", &line, "sh"]);
     outer.arg(inner.get_program()).args(inner.get_args());
     outer.current_dir(site.root()).env_clear();
-    outer.envs(
-        inner
-            .get_envs()
-            .filter_map(|(name, value)| Some((name, value?))),
-    );
+    let variables = inner.get_envs();
+    outer.envs(variables.filter_map(|(name, value)| Some((name, value?))));
     outer.stdin(Stdio::null());
     outer
 }
@@ -254,4 +250,39 @@ fn a_persons_work_meanwhile_is_kept() {
         "the conflict is told: {}",
         log.stdout
     );
+}
+
+/// S1, S2: without user name spaces everything is refused, unless the person accepts even that;
+/// then lines that read run with nothing writable, and lines that write in place.
+#[test]
+fn without_name_spaces_only_if_accepted() {
+    let first = ["exec", "--session", "s-1", "--intent", "INT-001", "--json"];
+    let without = (
+        &["-U", "-r"][..],
+        "echo 0 > /proc/sys/user/max_user_namespaces",
+    );
+    let run = |site: &Site, line: &str| {
+        let args = [&first[..], &["--", line]].concat();
+        told(&within(site, &args, without).output().unwrap())
+    };
+    let site = accepting("process");
+    for line in ["cat src/a.txt", "echo x > src/new.txt"] {
+        let told = run(&site, line);
+        assert_eq!(told["error"]["code"], "ISOLATION_UNAVAILABLE", "{told:#}");
+    }
+    let site = accepting("none");
+    let told = run(&site, "cat src/a.txt");
+    assert_eq!(
+        (&told["outcome"], &told["lane"]),
+        (&Value::from("completed"), &Value::from("snapshot")),
+        "{told:#}"
+    );
+    let before = site.tree();
+    let told = run(&site, "echo x > src/new.txt; rm src/b.txt");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert_eq!(told["lane"], "snapshot");
+    assert_eq!(site.read("src/new.txt").as_deref(), Some("x\n"));
+    assert_eq!(site.read("src/b.txt"), None);
+    undo(&site, told["execution"].as_str().unwrap());
+    assert_eq!(site.tree(), before);
 }

@@ -158,7 +158,8 @@ impl Room<'_> {
         if lane == Lane::Snapshot && self.ticket.class == Class::Destructive {
             let open = InPlace::begin(self)?;
             wanted.writable = open.writable();
-            wanted.limits.file_bytes = at_most(wanted.limits.file_bytes, IMAGE_BYTES_MAX);
+            let file = wanted.limits.file_bytes.unwrap_or(IMAGE_BYTES_MAX);
+            wanted.limits.file_bytes = Some(file.min(IMAGE_BYTES_MAX));
             plan = planned(host, &wanted)?;
             in_place = Some(open);
         }
@@ -200,10 +201,6 @@ impl Room<'_> {
 
 fn planned(host: &Host, wanted: &Wanted) -> Result<Plan, ToolError> {
     tagout_sandbox::plan(host, wanted).map_err(|refused| of_sandbox(refused.into()))
-}
-
-fn at_most(bound: Option<u64>, max: u64) -> Option<u64> {
-    Some(bound.unwrap_or(max).min(max))
 }
 
 fn left_running(lane: Lane, enforcers: Vec<tagout_sandbox::Enforcer>, id: String) -> CommandEnded {
