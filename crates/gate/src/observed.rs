@@ -83,7 +83,7 @@ pub(crate) fn owner<'a>(
     intent: Option<&'a IntentId>,
 ) -> impl Fn(&WorkspacePath) -> bool + 'a {
     let bounds = Bounds::new(inner, intent);
-    move |path| bounds.against(path).is_none()
+    move |path| bounds.against(path, false).is_none()
 }
 
 /// Every folder that leads to a change.

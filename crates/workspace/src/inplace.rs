@@ -74,18 +74,7 @@ impl Workspace {
                 in_place: false,
             });
         }
-<<<<<<< HEAD
-        let mut steps = Vec::new();
-        for unit in &units {
-            let backwards = unit.pairs().into_iter();
-            let changed = backwards.filter(|(_, (before, after))| differs(*before, *after));
-            steps.extend(changed.map(|(sub, (before, after))| {
-                (unit.path.join(sub), after.cloned(), before.cloned())
-            }));
-        }
-=======
         let mut steps: Vec<Step> = units.iter().flat_map(steps_back).collect();
->>>>>>> h-snap
         let others = self.committed_since(frame.record.at_ms, [execution, restoring])?;
         let conflicts = leave_foreign(&mut steps, (until.as_ref(), &others));
         if !steps.is_empty() {

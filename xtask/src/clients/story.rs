@@ -78,12 +78,12 @@ fn built() -> Result<PathBuf, XtaskError> {
         "json",
     ];
     let told = answer(&mut cargo_command(&words))?;
-    let programs = told.lines().filter_map(|line| {
+    let mut programs = told.lines().filter_map(|line| {
         let value: Value = serde_json::from_str(line).ok()?;
         value.get("executable")?.as_str().map(PathBuf::from)
     });
     programs
-        .last()
+        .next_back()
         .ok_or_else(|| unknown("the program `tagout`"))
 }
 

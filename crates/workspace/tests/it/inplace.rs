@@ -64,7 +64,8 @@ fn everything_comes_back_and_goes_again() {
         .collect();
     let staged = transaction.staged().unwrap();
     let mut staged: Vec<String> = staged.iter().map(|one| one.path.to_string()).collect();
-    (named.sort(), staged.sort());
+    named.sort();
+    staged.sort();
     assert_eq!(named, staged, "what is judged is what is staged");
     commit(transaction).unwrap();
     assert_eq!(contents(&place), after);
