@@ -6,7 +6,7 @@ use serde_json::json;
 use tagout_agents::install::plan::Scope;
 use tagout_gate::{GateError, Places, Site};
 use tagout_policy::intents;
-use tagout_policy::scope::Scope;
+use tagout_policy::scope::Scope as Owned;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus};
 use tagout_workspace::files;
 
@@ -122,7 +122,7 @@ fn wanted(root: &Path, args: &InitArgs) -> Result<Vec<(&'static str, String)>, F
 
 fn first_intent(name: &str, scope: &[String]) -> Result<Intent, Failure> {
     // Before anything is written: a file that can't be accepted is one that a person has to mend.
-    Scope::parse(scope).map_err(|error| {
+    Owned::parse(scope).map_err(|error| {
         Failure::invalid(format!("`--scope`: {error}"))
             .hint("patterns begin at the workspace's root: `--scope 'src/**'`")
     })?;
