@@ -153,7 +153,9 @@ fn accept(
     engine: &Engine,
     proposal: &Proposal,
 ) -> Result<Exit, Failure> {
-    told(proposal).iter().for_each(|line| report::note(line));
+    for line in told(proposal) {
+        report::note(&line);
+    }
     person::agrees(args.yes, "Write this to the intents file?")?;
     // Written first: a file that can't be edited leaves the proposal waiting.
     let id = intent::propose_accepted(place, proposal)?;

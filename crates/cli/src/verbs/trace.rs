@@ -11,7 +11,7 @@ use tagout_gate::trace::record::Record;
 use tagout_gate::trace::{agent_trace, blame::Blame};
 use tagout_gate::{Engine, TraceQuery};
 use tagout_vocab::limits::SIDECAR_BYTES_MAX;
-use tagout_vocab::{IntentId, WorkspacePath};
+use tagout_vocab::{IntentId, SessionId, WorkspacePath};
 
 use super::blame::named;
 use crate::args::{PlaceArgs, TraceArgs, TraceFormat, TraceQueryArgs, TraceVerb};
@@ -91,13 +91,13 @@ fn export(place: &PlaceArgs, format: TraceFormat) -> Result<Exit, Failure> {
                 report::json(&agent_trace::export(record, env!("CARGO_PKG_VERSION")))?;
             }
         }
-        TraceFormat::GitAi => report::data(&note(&engine, &records)?)?,
+        TraceFormat::GitAi => report::data(&note(&engine, &records))?,
     }
     Ok(Exit::Done)
 }
 
 /// A note about every file that the records name and that is still there.
-fn note(engine: &Engine, records: &[Record]) -> Result<String, Failure> {
+fn note(engine: &Engine, records: &[Record]) -> String {
     let files: BTreeSet<&str> = records.iter().flat_map(Record::files).collect();
     let mut attested = Vec::new();
     for file in files {
@@ -111,7 +111,7 @@ fn note(engine: &Engine, records: &[Record]) -> Result<String, Failure> {
     }
     let base = records.iter().rev().find_map(|record| record.vcs.as_ref());
     let base = base.map_or("", |revision| revision.revision.as_str());
-    Ok(git_ai::note(base, &attested).to_text())
+    git_ai::note(base, &attested).to_text()
 }
 
 fn lines_of(path: &WorkspacePath, blame: &Blame) -> Vec<Attested> {
@@ -132,7 +132,7 @@ fn lines_of(path: &WorkspacePath, blame: &Blame) -> Vec<Attested> {
             },
             author: git_ai::Author::Agent {
                 tool: known(origin.agent.as_deref()),
-                conversation: known(origin.session.as_ref().map(|id| id.as_str())),
+                conversation: known(origin.session.as_ref().map(SessionId::as_str)),
                 model: known(origin.model.as_deref()),
                 call: origin.execution.to_string(),
                 intent: origin.intent.as_ref().map(ToString::to_string),

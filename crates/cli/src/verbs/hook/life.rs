@@ -9,6 +9,7 @@ use tagout_vocab::SessionId;
 
 use super::work::Work;
 use crate::args;
+use crate::clock;
 use crate::failure::Failure;
 use crate::notes;
 
@@ -61,7 +62,7 @@ fn over(work: &Work, session: &SessionId) -> Result<(), Failure> {
 
 /// Settles what nobody reported on.
 fn left_open(work: &Work, session: &SessionId) -> Result<(), Failure> {
-    drop(work.engine.settle_missing(session, work.now())?);
+    drop(work.engine.settle_missing(session, clock::now())?);
     for (path, _) in work.notes.opened(session) {
         notes::forget(&path);
     }
@@ -71,7 +72,7 @@ fn left_open(work: &Work, session: &SessionId) -> Result<(), Failure> {
 fn greeting(work: &Work) -> Answer {
     let books = &work.engine.shelf().books;
     let open = books.intents.iter();
-    let open = open.filter(|intent| selectable(intent, work.now()).is_ok());
+    let open = open.filter(|intent| selectable(intent, clock::now()).is_ok());
     let ids: Vec<&str> = open.map(|one| one.id.as_str()).take(SHOWN_MAX).collect();
     let open = if ids.is_empty() {
         "No intent is open; ask for one with `tagout intent propose`.".to_owned()

@@ -9,6 +9,7 @@ use tagout_vocab::{Call, Code, Gate, Refusal, Role, Timestamp};
 
 use super::shell;
 use super::work::Work;
+use crate::clock;
 use crate::failure::Failure;
 use crate::notes::{Admitted, Open};
 
@@ -46,7 +47,7 @@ pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure
         what,
     };
     let unique = crate::runtime::clockwork()?.id("o");
-    work.notes.open(&open, work.now(), &unique)
+    work.notes.open(&open, clock::now(), &unique)
 }
 
 /// Asks the engine. A path that a call of this very conversation still holds, although nobody
@@ -58,7 +59,7 @@ pub(super) fn admit(
     let first = refused(work.engine.admit(call));
     match first {
         Err(refusal) if refusal.code == Code::PathBusy => {
-            let millis = work.now().as_millis().saturating_sub(HOOK_MISSING_MS);
+            let millis = clock::now().as_millis().saturating_sub(HOOK_MISSING_MS);
             let before = Timestamp::from_millis(millis);
             let session = &work.incoming.context.session;
             let freed = work.engine.settle_missing(session, before)?;
@@ -76,28 +77,31 @@ pub(super) fn admit(
 fn refused(admission: Admission) -> Result<Box<Permit>, Box<Refusal>> {
     match admission {
         Admission::Permit(permit) => Ok(permit),
-        Admission::Deny(refusal) => Err(helped(refusal)),
-        Admission::Pending { refusal, .. } => Err(waiting(refusal)),
+        Admission::Deny(mut refusal) => {
+            help(&mut refusal);
+            Err(refusal)
+        }
+        Admission::Pending { mut refusal, .. } => {
+            wait(&mut refusal);
+            Err(refusal)
+        }
     }
 }
 
-fn waiting(mut refusal: Box<Refusal>) -> Box<Refusal> {
+fn wait(refusal: &mut Refusal) {
     refusal.remedy = format!(
         "{} A person has to agree first, in a terminal of their own; then make the same call again.",
         refusal.remedy
     );
-    refusal
 }
 
 /// How an agent of a client takes an intent up.
-fn helped(mut refusal: Box<Refusal>) -> Box<Refusal> {
+fn help(refusal: &mut Refusal) {
+    let how = "run `tagout intent list`, then `tagout intent select ID` as a command of its own, \
+               and make the call again";
     if matches!(refusal.code, Code::StateViolation | Code::IntentRequired) {
-        refusal.remedy =
-            "run `tagout intent list`, then `tagout intent select ID` as a command of \
-                          its own, and make the call again"
-                .to_owned();
+        how.clone_into(&mut refusal.remedy);
     }
-    refusal
 }
 
 /// Where a client's subagents reach no hook, handing work to them would free it.

@@ -12,6 +12,7 @@ use super::own::{self, OwnLine};
 use super::pre::{admit, guarded, note};
 use super::work::Work;
 use crate::args;
+use crate::clock;
 use crate::failure::Failure;
 use crate::notes::{Admitted, Selected, Sent, line_digest};
 use crate::runtime;
@@ -61,7 +62,7 @@ fn select(work: &Work, pre: &Pre, id: &str) -> Result<Answer, Failure> {
     let context = context.unwrap_or_default().to_owned();
     let selected = Selected {
         context: context.clone(),
-        at: work.now(),
+        at: clock::now(),
     };
     let id = IntentId::new(id).map_err(Failure::invalid)?;
     work.notes.select(&id, &selected)?;
@@ -95,7 +96,7 @@ fn send(work: &Work, pre: &Pre, lines: &[String]) -> Result<String, Failure> {
         session: work.incoming.context.session.clone(),
         client: work.incoming.client.to_string(),
         lines: lines.iter().map(|line| line_digest(line)).collect(),
-        at: work.now(),
+        at: clock::now(),
     };
     work.notes.send(&id, &sent)?;
     note(work, pre, Admitted::Exec(id.clone()))?;
@@ -165,9 +166,8 @@ fn unconfined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failur
             if refusal.code == Code::IsolationUnavailable {
                 let lines = lines.join("\n");
                 let again = quoted(["tagout", "exec", "--", lines.as_str()]);
-                refusal.reason =
-                    "a command that changes something runs confined, which this client can't do"
-                        .to_owned();
+                "a command that changes something runs confined, which this client can't do"
+                    .clone_into(&mut refusal.reason);
                 refusal.remedy = format!("run exactly this instead: {again}");
                 refusal.retryable = true;
             }

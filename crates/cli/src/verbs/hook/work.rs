@@ -6,12 +6,10 @@ use tagout_agents::install::Texts;
 use tagout_agents::install::plan::{Base, Place};
 use tagout_agents::{Answer, Incoming, Kind, Reply, What, reply};
 use tagout_gate::{Engine, Places, Site};
-use tagout_vocab::Timestamp;
 use tagout_vocab::limits::SIDECAR_BYTES_MAX;
 use tagout_workspace::files;
 
 use super::{Job, life, post, pre};
-use crate::clock;
 use crate::failure::Failure;
 use crate::notes::{Notes, Whereabouts};
 use crate::runtime;
@@ -116,10 +114,6 @@ impl Work {
             | What::ConfigChange { .. }
             | What::Other => life::happened(self),
         }
-    }
-
-    pub(super) fn now(&self) -> Timestamp {
-        clock::now()
     }
 
     /// The client's own files, as they are.

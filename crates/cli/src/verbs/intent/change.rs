@@ -65,7 +65,7 @@ pub(super) fn accepted(place: &PlaceArgs, proposal: &Proposal) -> Result<IntentI
         })?;
         return Ok(id.clone());
     }
-    let id = (1_usize..)
+    let id = (1..=u32::MAX)
         .filter_map(|number| IntentId::new(&format!("INT-{number:03}")).ok())
         .find(|id| known.get(id).is_none())
         .ok_or_else(|| Failure::failed("there is no number left for an intent"))?;
