@@ -1,5 +1,7 @@
 //! Whether one pattern surely owns everything that another owns.
 
+use std::borrow::Cow;
+
 use super::glob::{has_wildcard, segments};
 use super::{Pattern, Reading, Subject, fold};
 
@@ -30,14 +32,12 @@ impl Pattern {
     /// Whether everything that it matches lies beneath a folder, because the pattern starts with
     /// the folder's names as they are and goes on. The root is no such folder.
     pub(super) fn lies_beneath(&self, folder: &Subject<'_>) -> bool {
-        let in_one_case;
         let body = if folder.is_folded() {
-            in_one_case = fold::pattern(self.body(), Reading::Granting);
-            &in_one_case
+            Cow::Owned(fold::pattern(self.body(), Reading::Granting))
         } else {
-            self.body()
+            Cow::Borrowed(self.body())
         };
-        let mut ours = segments(before_braces(body));
+        let mut ours = segments(before_braces(&body));
         let names = folder.text(Reading::Granting).split('/');
         let mut names = names.filter(|name| !name.is_empty()).peekable();
         let starts = names.peek().is_some()

@@ -353,6 +353,10 @@ fn effects_name_the_paths() {
         ("cd src && touch x", vec!["write src/x"]),
         ("cd src; echo hi > ../y", vec!["write y"]),
         (
+            "cd src && mkdir -p -m 700 x y",
+            vec!["make src/x", "make src/y"],
+        ),
+        (
             "(cd src && touch x); touch x",
             vec!["write src/x", "write x"],
         ),
