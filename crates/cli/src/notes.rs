@@ -13,8 +13,8 @@ use tagout_workspace::files;
 
 use crate::failure::Failure;
 
-/// Where a workspace, its user's home and that user's policy lie. Written by people's verbs, because
-/// the hook believes no environment.
+/// Where a workspace, its user's home and that user's policy lie. Written by people's verbs,
+/// because the hook believes no environment.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Whereabouts {
     /// The workspace.

@@ -38,10 +38,10 @@ pub(crate) enum ScopeArg {
 
 /// Write the hook into the configuration of clients, or say what would be open
 ///
-/// What others wrote into the same files stays as it is. Clients: claude-code, codex, gemini-cli,
-/// copilot-cli, qwen-code, cline, factory-droid, goose, opencode, cursor, vscode, windsurf, kiro.
+/// What others wrote into the same files stays as it is. A name that is not known is answered with
+/// the names that are.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout install claude-code\n  tagout install codex --check")]
+#[command(after_help = "Example:\n  tagout install CLIENT\n  tagout install CLIENT --check")]
 pub(crate) struct InstallArgs {
     /// The clients
     #[arg(required = true, value_name = "CLIENT")]
@@ -66,7 +66,7 @@ pub(crate) struct InstallArgs {
 
 /// Take the hook out of the configuration of clients
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout uninstall claude-code")]
+#[command(after_help = "Example:\n  tagout uninstall CLIENT")]
 pub(crate) struct UninstallArgs {
     /// The clients
     #[arg(required = true, value_name = "CLIENT")]

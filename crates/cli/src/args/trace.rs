@@ -105,8 +105,8 @@ pub(crate) struct TraceQueryArgs {
 
 /// Take back what a call, a session or an intent changed (for people)
 ///
-/// Shows the difference and asks. What others did since on other lines stays; on the same lines it is
-/// a conflict, and nothing is written. An undo is a call of its own and can be undone.
+/// Shows the difference and asks. What others did since on other lines stays; on the same lines it
+/// is a conflict, and nothing is written. An undo is a call of its own and can be undone.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  \
     tagout undo x-1f2e --dry-run\n  \

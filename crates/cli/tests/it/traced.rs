@@ -119,7 +119,8 @@ fn blame_tells_agent_human_and_unknown_apart() {
     );
 }
 
-/// H11, H12, H16: the record stands in the tree with its event's hash, and is found by what it says.
+/// H11, H12, H16: the record stands in the tree with its event's hash, and is found by what it
+/// says.
 #[test]
 fn a_change_is_a_record_in_the_tree() {
     let folder = set_up();

@@ -97,7 +97,7 @@ pub(crate) struct Pages<'a> {
 }
 
 /// Where the reading of the ledger has got to.
-const CURSOR: &str = "cursor";
+const READ_TO: &str = "read_to";
 
 impl Pages<'_> {
     fn wrong(&self, source: rusqlite::Error) -> GateError {
@@ -126,12 +126,12 @@ impl Pages<'_> {
     }
 
     pub(crate) fn cursor(&self) -> Result<u64, GateError> {
-        let text = self.text(CURSOR)?;
+        let text = self.text(READ_TO)?;
         Ok(text.and_then(|text| text.parse().ok()).unwrap_or_default())
     }
 
     pub(crate) fn set_cursor(&self, seq: u64) -> Result<(), GateError> {
-        self.set_text(CURSOR, &seq.to_string())
+        self.set_text(READ_TO, &seq.to_string())
     }
 
     fn page(&self, key: &str) -> rusqlite::Result<Option<Vec<u8>>> {

@@ -1,8 +1,8 @@
 //! From settled executions to records, authorship and the views in the tree.
 //!
-//! What the ledger says is the only source: after each change, and whenever someone asks, everything
-//! behind the cursor is taken in. A trace that fails leaves the cursor where it is, so that the next
-//! call catches up.
+//! What the ledger says is the only source: after each change, and whenever someone asks,
+//! everything behind the cursor is taken in. A trace that fails leaves the cursor where it is, so
+//! that the next call catches up.
 
 mod ask;
 mod book;

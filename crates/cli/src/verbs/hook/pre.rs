@@ -90,7 +90,7 @@ fn refused(admission: Admission) -> Result<Box<Permit>, Box<Refusal>> {
 
 fn wait(refusal: &mut Refusal) {
     refusal.remedy = format!(
-        "{} A person has to agree first, in a terminal of their own; then make the same call again.",
+        "{} A person has to agree first, in a terminal of their own; then make the call again.",
         refusal.remedy
     );
 }

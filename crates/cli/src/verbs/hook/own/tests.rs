@@ -1,3 +1,5 @@
+//! Which lines of an agent are Tagout's own, and what they may carry.
+
 use super::{OwnLine, may_be_given, own_line};
 
 fn select(line: &str) -> bool {
