@@ -72,7 +72,7 @@ fn everything_comes_back_and_goes_again() {
     let mut transaction = workspace.begin(&call("2")).unwrap();
     transaction.revert(&call("1")).unwrap();
     commit(transaction).unwrap();
-    // An undo gives back what there was; the times of folders are those of the undo.
+    // Only names, kinds and contents are compared here, not modes and times.
     assert_eq!(contents(&place), first);
 }
 
