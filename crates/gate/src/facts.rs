@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tagout_policy::judge::{Case, Facts, FileFact, Files, Isolation, Usage};
 use tagout_vocab::{
-    Call, Effect, Place, Role, Session, Target, Timestamp, ToolKind, WorkspacePath,
+    Call, Digest, Effect, Place, Role, Session, Target, Timestamp, ToolKind, WorkspacePath,
 };
 use tagout_workspace::{Error as W, Follow, Freshness, RelPath, Resolved, ResolvedKind};
 
@@ -57,10 +57,16 @@ pub(crate) fn gather(
                 continue;
             };
             if effect.mutated().contains(&target) {
-                let fact = file_fact(inner, (&case, session), &found)?;
+                // Making a folder where one is changes nothing in it.
+                let makes = matches!(effect, Effect::MakeFolder(_));
+                let fact = if makes && found.kind == ResolvedKind::Folder {
+                    Some(FileFact::Folder)
+                } else {
+                    file_fact(inner, (&case, session), &found)?
+                };
                 if let (Some(fact), Place::Inside { path }) = (fact, &target.place) {
-                    known.insert(path.clone(), fact.clone());
-                    known.insert(found.path.clone(), fact);
+                    keep(&mut known, path, fact.clone());
+                    keep(&mut known, &found.path, fact);
                 }
                 mutated.push(found.path);
             } else if found.kind == ResolvedKind::File {
@@ -83,6 +89,13 @@ pub(crate) fn gather(
     })
 }
 
+/// Keeps the fact of a path. One effect on it may say less than another, and the worst holds.
+fn keep(known: &mut BTreeMap<WorkspacePath, FileFact>, path: &WorkspacePath, fact: FileFact) {
+    if !matches!(known.get(path), Some(FileFact::Changed { .. })) {
+        known.insert(path.clone(), fact);
+    }
+}
+
 /// What is deleted or moved away is the name itself; everything else is what the name leads to.
 fn follow(effect: &Effect, target: &Target) -> Follow {
     match effect {
@@ -90,6 +103,7 @@ fn follow(effect: &Effect, target: &Target) -> Follow {
         Effect::Move { from, .. } if from == target => Follow::Parents,
         Effect::Read(_)
         | Effect::Write(_)
+        | Effect::MakeFolder(_)
         | Effect::Move { .. }
         | Effect::Run { .. }
         | Effect::Reach { .. }
@@ -147,7 +161,7 @@ fn file_fact(
     Ok(match found.kind {
         ResolvedKind::Missing => Some(FileFact::Absent),
         ResolvedKind::Symlink => Some(FileFact::Fresh),
-        ResolvedKind::Folder => Some(unseen(false)),
+        ResolvedKind::Folder => Some(folder_fact(inner, session, &found.path)?),
         ResolvedKind::Special => None,
         ResolvedKind::File => {
             let path = RelPath::from(&found.path);
@@ -159,19 +173,42 @@ fn file_fact(
                     actual,
                     difference,
                 } => FileFact::Changed {
-                    difference: changed(
-                        expected.map(|digest| digest.to_string()),
-                        actual.map(|digest| digest.to_string()),
-                        difference,
-                    ),
+                    within: None,
+                    difference: changed(expected, actual, difference),
                 },
             })
         }
     })
 }
 
-fn changed(expected: Option<String>, actual: Option<String>, lines: Option<String>) -> String {
-    let shown = |digest: Option<String>| digest.unwrap_or_else(|| "no file".to_owned());
+/// H13: a folder is as the session saw it while every file in it is that it saw.
+fn folder_fact(
+    inner: &Inner,
+    session: &Session,
+    folder: &WorkspacePath,
+) -> Result<FileFact, GateError> {
+    let seen = inner.workspace.seen(&session.id)?;
+    let found = seen.changed_beneath(&RelPath::from(folder))?;
+    let Some((path, freshness)) = found else {
+        return Ok(FileFact::Folder);
+    };
+    Ok(match freshness {
+        Freshness::Changed {
+            expected,
+            actual,
+            difference,
+        } => FileFact::Changed {
+            within: path.to_workspace().ok(),
+            difference: changed(expected, actual, difference),
+        },
+        Freshness::Fresh | Freshness::NeverSeen => FileFact::Folder,
+    })
+}
+
+fn changed(expected: Option<Digest>, actual: Option<Digest>, lines: Option<String>) -> String {
+    let shown = |digest: Option<Digest>| {
+        digest.map_or_else(|| "no file".to_owned(), |digest| digest.to_string())
+    };
     let lines = lines.map(|lines| format!("\n{lines}")).unwrap_or_default();
     format!(
         "Expected {}, found {}.{lines}",

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use tagout_policy::scope::{Owned, Scope};
+use tagout_policy::scope::{Scope, Subject};
 use tagout_vocab::limits::REFUSAL_PATHS_MAX;
 use tagout_vocab::{Code, Gate, IntentId, WorkspacePath};
 use tagout_workspace::{Change, ChangeKind, RelPath};
@@ -47,7 +47,8 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    fn against(&self, path: &WorkspacePath) -> Option<(Code, String)> {
+    /// What stands against changing a path, or against making a folder there.
+    fn against(&self, path: &WorkspacePath, makes_folder: bool) -> Option<(Code, String)> {
         let books = &self.inner.shelf.books;
         let case = self.inner.case;
         if let Some(why) = books.catalogue.is_authority(path) {
@@ -63,9 +64,11 @@ impl<'a> Bounds<'a> {
         let Some(intent) = self.intent else {
             return violation("no intent was active".to_owned());
         };
+        let path = Subject::new(path, case);
         let owns = |scope: &Option<Scope>| {
-            let owned = scope.as_ref().map(|scope| scope.owns(path, case));
-            matches!(owned, Some(Owned::Yes(_)))
+            scope.as_ref().is_some_and(|scope| {
+                scope.owns_subject(&path).is_yes() || (makes_folder && scope.lies_beneath(&path))
+            })
         };
         if self.scopes.iter().all(owns) {
             return None;
@@ -92,15 +95,21 @@ fn ways(changes: &[Change]) -> BTreeSet<RelPath> {
 /// The changes of a set that an intent does not permit, in the set's order.
 ///
 /// A folder that is made on the way to a path is part of making that path, which is judged itself.
-pub(crate) fn beyond(inner: &Inner, intent: Option<&IntentId>, changes: &[Change]) -> Vec<Beyond> {
+/// One that is made without anything in it may lead to what the intent owns. `is_folder` is asked
+/// about what has no content, which may be a link as well.
+pub(crate) fn beyond(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    changes: &[Change],
+    is_folder: impl Fn(&RelPath) -> bool,
+) -> Vec<Beyond> {
     let bounds = Bounds::new(inner, intent);
     let ways = ways(changes);
-    let is_way = |change: &Change| {
-        change.kind == ChangeKind::Created && change.after.is_none() && ways.contains(&change.path)
-    };
+    let is_made = |change: &Change| change.kind == ChangeKind::Created && change.after.is_none();
+    let is_way = |change: &Change| is_made(change) && ways.contains(&change.path);
     let judged = |change: &Change| {
         let against = match change.path.to_workspace() {
-            Ok(path) => bounds.against(&path),
+            Ok(path) => bounds.against(&path, is_made(change) && is_folder(&change.path)),
             Err(_) => Some((Code::ScopeViolation, "its name is not text".to_owned())),
         };
         against.map(|(code, why)| Beyond {
@@ -118,8 +127,9 @@ pub(crate) fn permitted(
     inner: &Inner,
     intent: Option<&IntentId>,
     changes: &[Change],
+    is_folder: impl Fn(&RelPath) -> bool,
 ) -> Result<(), Failure> {
-    refused(&beyond(inner, intent, changes))
+    refused(&beyond(inner, intent, changes, is_folder))
 }
 
 /// The refusal that follows from what was found; authority is named before scope.

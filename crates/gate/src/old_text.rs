@@ -123,6 +123,7 @@ pub(crate) fn predicted(
         Effect::Delete(_) => Some(None),
         Effect::Write(_) => written(inner, case.arguments(), path).map(Some),
         Effect::Read(_)
+        | Effect::MakeFolder(_)
         | Effect::Move { .. }
         | Effect::Run { .. }
         | Effect::Reach { .. }

@@ -320,7 +320,8 @@ fn commit(
     let staged = transaction.staged();
     let staged = staged.map_err(|error| Failure::of_workspace(&error))?;
     let judged = command::not_of_git(&staged, ran.is_some());
-    observed::permitted(&job.inner, job.ticket.intent.as_ref(), &judged)?;
+    let is_folder = |path: &RelPath| transaction.is_folder(path).unwrap_or(false);
+    observed::permitted(&job.inner, job.ticket.intent.as_ref(), &judged, is_folder)?;
     within_file_size(job, &transaction, &staged)?;
     let changes = record::path_changes(&staged);
     let now = job.inner.clockwork.now();

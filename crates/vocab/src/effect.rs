@@ -22,6 +22,8 @@ pub enum Effect {
     Read(Target),
     /// Creates or changes a path.
     Write(Target),
+    /// Makes a folder where none is; one that is there stays as it is.
+    MakeFolder(Target),
     /// Removes a path.
     Delete(Target),
     /// Removes one path and writes another.
@@ -63,7 +65,7 @@ impl Effect {
     /// The paths that this effect changes.
     pub fn mutated(&self) -> Vec<&Target> {
         match self {
-            Self::Write(target) | Self::Delete(target) => vec![target],
+            Self::Write(target) | Self::MakeFolder(target) | Self::Delete(target) => vec![target],
             Self::Move { from, to } => vec![from, to],
             Self::Read(_)
             | Self::Run { .. }
@@ -80,6 +82,7 @@ impl Effect {
         match self {
             Self::Read(target) => vec![target],
             Self::Write(_)
+            | Self::MakeFolder(_)
             | Self::Delete(_)
             | Self::Move { .. }
             | Self::Run { .. }
@@ -98,6 +101,7 @@ impl Effect {
         match self {
             Self::Read(target) => format!("reads {}", target.place.shown()),
             Self::Write(target) => format!("writes {}", target.place.shown()),
+            Self::MakeFolder(target) => format!("makes the folder {}", target.place.shown()),
             Self::Delete(target) => format!("deletes {}", target.place.shown()),
             Self::Move { from, to } => {
                 format!("moves {} to {}", from.place.shown(), to.place.shown())

@@ -124,6 +124,9 @@ pub const LOCK_WAIT_MS_MAX: u64 = 20_000;
 /// Bytes of a file that are kept with the note that a session saw it, to show a difference later.
 pub const SEEN_CONTENT_BYTES_MAX: u64 = 64 * 1024;
 
+/// Notes of a session that are searched for those of one folder.
+pub const SEEN_SEARCHED_MAX: usize = 100_000;
+
 /// Bytes of a difference that goes into a refusal.
 pub const DIFFERENCE_BYTES_MAX: usize = 4 * 1024;
 

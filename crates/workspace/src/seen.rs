@@ -4,7 +4,9 @@
 use std::io::Read as _;
 
 use serde::{Deserialize, Serialize};
-use tagout_vocab::limits::{DIFFERENCE_BYTES_MAX, SEEN_CONTENT_BYTES_MAX};
+use tagout_vocab::limits::{
+    DIFFERENCE_BYTES_MAX, PATH_BYTES_MAX, SEEN_CONTENT_BYTES_MAX, SEEN_SEARCHED_MAX,
+};
 use tagout_vocab::{Digest, SessionId};
 
 use crate::commit::Committed;
@@ -253,6 +255,58 @@ impl Seen<'_> {
             actual,
             difference,
         })
+    }
+
+    /// The first thing beneath a folder that the session saw and that is another now, with how it
+    /// differs. What is gone has nothing left that could be lost.
+    pub fn changed_beneath(&self, folder: &RelPath) -> Result<Option<(RelPath, Freshness)>, Error> {
+        let notes = sys::names(&self.folder).map_err(at("list", FOLDER))?;
+        if notes.len() > SEEN_SEARCHED_MAX {
+            return Err(Error::TooMany {
+                what: "files that this session saw",
+                max: SEEN_SEARCHED_MAX,
+            });
+        }
+        let mut beneath = Vec::new();
+        for note in &notes {
+            let path = self.noted_path(note)?;
+            beneath.extend(path.filter(|path| path != folder && path.is_beneath(folder)));
+        }
+        beneath.sort();
+        for path in beneath {
+            let freshness = self.check(&path)?;
+            let Freshness::Changed {
+                expected, actual, ..
+            } = &freshness
+            else {
+                continue;
+            };
+            // Links and folders have no digest, before or now.
+            let replaced = expected.is_some() && self.workspace.root.stat(&path)?.is_some();
+            if actual.is_some() || replaced {
+                return Ok(Some((path, freshness)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The path that a note begins with; the rest of it may be large. Whether the note is whole is
+    /// for whoever reads all of it.
+    fn noted_path(&self, note: &[u8]) -> Result<Option<RelPath>, Error> {
+        let file = match sys::open_read(&self.folder, note) {
+            Ok(file) => file,
+            Err(error) if sys::is_missing(&error) => return Ok(None),
+            Err(error) => return Err(Error::io("read", FOLDER, error)),
+        };
+        // The sum, the length of the path and the path.
+        let front = u64::try_from(32 + 10 + PATH_BYTES_MAX).unwrap_or(u64::MAX);
+        let mut bytes = Vec::new();
+        let mut file = file.into_file().take(front);
+        file.read_to_end(&mut bytes).map_err(at("read", FOLDER))?;
+        let path = bytes
+            .split_at_checked(32)
+            .and_then(|(_, body)| postcard::take_from_bytes::<RelPath>(body).ok());
+        Ok(path.map(|(path, _)| path))
     }
 
     /// Forgets a file.

@@ -561,6 +561,11 @@ impl<'a> Transaction<'a> {
         Ok(path.is_root() || self.peek(path)?.is_some())
     }
 
+    /// Whether there is a folder as this transaction sees it; a link to one is none.
+    pub fn is_folder(&self, path: &RelPath) -> Result<bool, Error> {
+        Ok(path.is_root() || self.peek(path)?.is_some_and(|item| item.node.is_dir()))
+    }
+
     /// The names in a folder as this transaction sees it, sorted.
     pub fn list(&self, path: &RelPath) -> Result<Vec<Vec<u8>>, Error> {
         let mut names = BTreeSet::new();

@@ -18,6 +18,7 @@ mod exec;
 mod exec_corpus;
 #[cfg(test)]
 mod exec_everyday;
+mod exec_folders;
 #[cfg(test)]
 mod exec_walls;
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub(crate) fn owns(inner: &Inner, intent: Option<&IntentId>, path: &[u8]) -> boo
             after: None,
             link_broken: false,
         };
-        observed::beyond(inner, intent, &[change]).is_empty()
+        observed::beyond(inner, intent, &[change], |_| false).is_empty()
     })
 }
 
@@ -87,7 +87,9 @@ pub(crate) fn judged(
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
     let mut beyond = of_git(inner, &changes);
-    beyond.extend(observed::beyond(inner, intent, &not_of_git(&changes, true)));
+    // Here only folders come without a digest.
+    let own = not_of_git(&changes, true);
+    beyond.extend(observed::beyond(inner, intent, &own, |_| true));
     let paths = changes
         .iter()
         .map(|change| {

@@ -42,6 +42,9 @@ pub enum FileFact {
     Absent,
     /// As the session last saw it.
     Fresh,
+    /// A folder in which nothing that the session saw has changed. It has no content of its own
+    /// that could be seen.
+    Folder,
     /// It exists and this session never saw it.
     NeverSeen {
         /// Whether the call's old text matches exactly once, so that an edit is safe all the same.
@@ -49,6 +52,8 @@ pub enum FileFact {
     },
     /// It changed since the session saw it.
     Changed {
+        /// The file, where it is one in the folder that the call names.
+        within: Option<WorkspacePath>,
         /// Expected and actual digest, and the difference, for the refusal.
         difference: String,
     },

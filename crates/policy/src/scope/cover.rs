@@ -1,7 +1,9 @@
 //! Whether one pattern surely owns everything that another owns.
 
-use super::Pattern;
+use std::borrow::Cow;
+
 use super::glob::{has_wildcard, segments};
+use super::{Pattern, Reading, Subject, fold};
 
 impl Pattern {
     /// Whether every path that `other` matches is matched by this one too.
@@ -15,14 +17,7 @@ impl Pattern {
         let Some(folder) = Folder::of(self.body()) else {
             return false;
         };
-        // Up to the last slash before a brace all alternatives are alike.
-        let fixed = other
-            .body()
-            .split_once('{')
-            .map_or(other.body(), |(before, _)| {
-                before.rsplit_once('/').map_or("", |(folders, _)| folders)
-            });
-        let mut theirs = segments(fixed);
+        let mut theirs = segments(before_braces(other.body()));
         for ours in segments(folder.path) {
             match theirs.next() {
                 Some(segment) if !has_wildcard(segment) && literal(segment) == literal(ours) => {}
@@ -31,6 +26,35 @@ impl Pattern {
         }
         folder.itself || theirs.next().is_some()
     }
+}
+
+impl Pattern {
+    /// Whether everything that it matches lies beneath a folder, because the pattern starts with
+    /// the folder's names as they are and goes on. The root is no such folder.
+    pub(super) fn lies_beneath(&self, folder: &Subject<'_>) -> bool {
+        let body = if folder.is_folded() {
+            Cow::Owned(fold::pattern(self.body(), Reading::Granting))
+        } else {
+            Cow::Borrowed(self.body())
+        };
+        let mut ours = segments(before_braces(&body));
+        let names = folder.text(Reading::Granting).split('/');
+        let mut names = names.filter(|name| !name.is_empty()).peekable();
+        let starts = names.peek().is_some()
+            && names.all(|name| {
+                ours.next()
+                    .is_some_and(|segment| !has_wildcard(segment) && literal(segment) == name)
+            });
+        // Braces that were cut off are more of the pattern too.
+        starts && (ours.next().is_some() || body.contains('{'))
+    }
+}
+
+/// The folders before the first brace, in which all alternatives are alike.
+fn before_braces(body: &str) -> &str {
+    body.split_once('{').map_or(body, |(before, _)| {
+        before.rsplit_once('/').map_or("", |(folders, _)| folders)
+    })
 }
 
 /// A pattern that means a folder's subtree.

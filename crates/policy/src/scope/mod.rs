@@ -137,6 +137,17 @@ impl Scope {
     }
 }
 
+impl Scope {
+    /// Whether a folder leads to something that it can own: some pattern that includes names the
+    /// folder, wildcards aside, on the way to all that it matches. What is taken out leads nowhere.
+    pub fn lies_beneath(&self, folder: &Subject<'_>) -> bool {
+        let mut excluding = self.patterns.iter().filter(|pattern| pattern.excludes());
+        let mut including = self.patterns.iter().filter(|pattern| !pattern.excludes());
+        !excluding.any(|pattern| pattern.denies_subject(folder))
+            && including.any(|pattern| pattern.lies_beneath(folder))
+    }
+}
+
 impl TryFrom<Vec<String>> for Scope {
     type Error = ScopeError;
     fn try_from(texts: Vec<String>) -> Result<Self, ScopeError> {

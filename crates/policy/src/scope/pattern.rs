@@ -96,7 +96,11 @@ impl<'a> Subject<'a> {
         Self { path, folded }
     }
 
-    fn text(&self, reading: Reading) -> &str {
+    pub(super) const fn is_folded(&self) -> bool {
+        self.folded.is_some()
+    }
+
+    pub(super) fn text(&self, reading: Reading) -> &str {
         match (&self.folded, reading) {
             (None, _) => self.path.as_str(),
             (Some((granting, _)), Reading::Granting) => granting,

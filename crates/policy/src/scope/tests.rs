@@ -229,3 +229,40 @@ fn covering_by_example() {
         assert!(!covers(ours, theirs), "`{ours}` over `{theirs}`");
     }
 }
+
+/// H7 A folder leads to what a pattern names beneath it, as far as the pattern has no wildcard.
+#[test]
+fn folders_that_lead_to_what_is_owned() {
+    let leads = |texts: &[&str], folder: &str, case| {
+        let folder = path(folder);
+        scope(texts).lies_beneath(&super::Subject::new(&folder, case))
+    };
+    let sensitive = |texts: &[&str], folder: &str| leads(texts, folder, CaseRule::Sensitive);
+    for (pattern, folder) in [
+        ("docs/**", "docs"),
+        ("a/b/**", "a"),
+        ("a/b/**", "a/b"),
+        ("a/b.rs", "a"),
+        ("a/*/b", "a"),
+        ("a/{b,c}/**", "a"),
+        ("a/\\[b\\]/**", "a/[b]"),
+    ] {
+        assert!(sensitive(&[pattern], folder), "`{pattern}` on `{folder}`");
+    }
+    for (pattern, folder) in [
+        ("docs/**", ""),
+        ("docs/**", "doc"),
+        ("docs/**", "other"),
+        ("docs/**", "Docs"),
+        ("a/b.rs", "a/b.rs"),
+        ("a/*/b", "a/x"),
+        ("**/b", "a"),
+        ("a{b,c}/**", "a"),
+        ("!docs/**", "docs"),
+    ] {
+        assert!(!sensitive(&[pattern], folder), "`{pattern}` on `{folder}`");
+    }
+    assert!(!sensitive(&["a/b/**", "!a"], "a"));
+    assert!(leads(&["docs/**"], "Docs", CaseRule::Insensitive));
+    assert!(!leads(&["docs/**"], "other", CaseRule::Insensitive));
+}

@@ -124,6 +124,7 @@ impl Analysis {
             Effect::Reach { host } => Some(host.as_deref().is_some_and(is_loopback)),
             Effect::Read(_)
             | Effect::Write(_)
+            | Effect::MakeFolder(_)
             | Effect::Delete(_)
             | Effect::Move { .. }
             | Effect::Run { .. }

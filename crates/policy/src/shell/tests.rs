@@ -332,6 +332,7 @@ fn effects(line: &str) -> Vec<String> {
     let shown = |effect: &Effect| match effect {
         Effect::Read(target) => format!("read {}", target.place.shown()),
         Effect::Write(target) => format!("write {}", target.place.shown()),
+        Effect::MakeFolder(target) => format!("make {}", target.place.shown()),
         Effect::Delete(target) => format!("delete {}", target.place.shown()),
         Effect::Run { command } => format!("run {command}"),
         Effect::Reach { host } => format!("reach {}", host.clone().unwrap_or_default()),
@@ -351,6 +352,10 @@ fn effects_name_the_paths() {
         ("cp a src/b", vec!["read a", "write src/b"]),
         ("cd src && touch x", vec!["write src/x"]),
         ("cd src; echo hi > ../y", vec!["write y"]),
+        (
+            "cd src && mkdir -p -m 700 x y",
+            vec!["make src/x", "make src/y"],
+        ),
         (
             "(cd src && touch x); touch x",
             vec!["write src/x", "write x"],

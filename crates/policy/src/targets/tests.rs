@@ -54,6 +54,7 @@ fn short(effect: &Effect) -> String {
     match effect {
         Effect::Read(target) => format!("read {}", place(target)),
         Effect::Write(target) => format!("write {}", place(target)),
+        Effect::MakeFolder(target) => format!("make {}", place(target)),
         Effect::Delete(target) => format!("delete {}", place(target)),
         Effect::Move { from, to } => format!("move {} {}", place(from), place(to)),
         Effect::Run { command } => format!("run {command}"),

@@ -134,6 +134,7 @@ fn effects() -> Vec<Effect> {
     vec![
         Effect::Read(target("./a")),
         Effect::Write(target("/data/x")),
+        Effect::MakeFolder(target("b")),
         Effect::Delete(target("../b")),
         Effect::Move {
             from: target("a"),
@@ -165,6 +166,7 @@ fn effects_know_their_targets() {
         counts,
         [
             (1, 0),
+            (1, 1),
             (1, 1),
             (1, 1),
             (2, 2),

@@ -26,6 +26,7 @@ pub(in crate::judge) fn targets(case: &Case<'_>) -> Finding {
         Effect::Unknown { what } => Some(what.as_str()),
         Effect::Read(_)
         | Effect::Write(_)
+        | Effect::MakeFolder(_)
         | Effect::Delete(_)
         | Effect::Move { .. }
         | Effect::Run { .. }
@@ -51,7 +52,7 @@ pub(in crate::judge) fn targets(case: &Case<'_>) -> Finding {
 
 /// H7: every changed path lies in the intent's scope, by its text and by where it really leads.
 pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
-    let mutated: Vec<&Target> = case.effects.iter().flat_map(Effect::mutated).collect();
+    let mutated: Vec<(&Target, Doing)> = case.effects.iter().flat_map(mutated).collect();
     if mutated.is_empty() {
         return skip("no path is changed that can be named");
     }
@@ -85,10 +86,10 @@ pub(in crate::judge) fn scope(case: &Case<'_>) -> Finding {
             .deny();
         }
     };
-    for target in &mutated {
+    for (target, doing) in &mutated {
         let places = case.places(target);
         for place in places.filter(|place| !is_session_tmp(case, place)) {
-            if let Some(why) = refused(case, &scopes, place) {
+            if let Some(why) = refused(case, &scopes, (place, *doing)) {
                 let shown = place.shown();
                 let reason = format!(
                     "Scope Violation: {} is not authorized to edit {shown}. \
@@ -122,7 +123,26 @@ fn is_session_tmp(case: &Case<'_>, place: &Place) -> bool {
     inside && !case.commands.lines.is_empty()
 }
 
-fn refused(case: &Case<'_>, scopes: &[Scope], place: &Place) -> Option<String> {
+/// What is done to a path, as far as owning it depends on that.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Doing {
+    /// A folder is made there if there is none.
+    MakesFolder,
+    /// Anything else.
+    Changes,
+}
+
+fn mutated(effect: &Effect) -> impl Iterator<Item = (&Target, Doing)> {
+    let doing = if matches!(effect, Effect::MakeFolder(_)) {
+        Doing::MakesFolder
+    } else {
+        Doing::Changes
+    };
+    let targets = effect.mutated().into_iter();
+    targets.map(move |target| (target, doing))
+}
+
+fn refused(case: &Case<'_>, scopes: &[Scope], (place, doing): (&Place, Doing)) -> Option<String> {
     let Place::Inside { path } = place else {
         return Some("it lies outside the workspace".to_owned());
     };
@@ -143,6 +163,8 @@ fn refused(case: &Case<'_>, scopes: &[Scope], place: &Place) -> Option<String> {
         match scope.owns_subject(&path) {
             Owned::Yes(_) => None,
             Owned::Excluded(pattern) => Some(format!("excluded by `{}`", pattern.as_str())),
+            // Whoever may make a file may make the folders that lead to it.
+            Owned::No if doing == Doing::MakesFolder && scope.lies_beneath(&path) => None,
             Owned::No => Some(format!("no pattern of {whose} covers it")),
         }
     })

@@ -68,11 +68,17 @@ pub(in crate::judge) fn busy(case: &Case<'_>) -> Finding {
 }
 
 /// H13: a file that changed since this session saw it, or that it never saw, is not overwritten.
+///
+/// A folder can't be read, so a command may work on one that was never seen: it writes to a layer,
+/// which is judged file by file and held against what others did meanwhile.
 pub(in crate::judge) fn stale(case: &Case<'_>) -> Finding {
     let Files::Known(known) = &case.facts.files else {
         return skip("the files were not looked at");
     };
+    let is_layered = !case.commands.lines.is_empty();
     for path in mutated(case) {
+        let again = |path: &WorkspacePath| format!("read {path} again, then make the change anew");
+        let (mut stale, mut remedy) = (path, again(path));
         let reason = match known.get(path) {
             Some(
                 FileFact::Absent
@@ -81,17 +87,24 @@ pub(in crate::judge) fn stale(case: &Case<'_>) -> Finding {
                     old_text_matches_once: true,
                 },
             ) => continue,
+            Some(FileFact::Folder) if is_layered => continue,
+            Some(FileFact::Folder) => {
+                "name the files in it one by one, or use a command".clone_into(&mut remedy);
+                format!("Stale File: {path} is a folder, which can't be read")
+            }
             Some(FileFact::NeverSeen { .. }) => {
                 format!("Stale File: {path} exists and this session never read it")
             }
-            Some(FileFact::Changed { difference }) => {
-                format!("Stale File: {path} changed since this session saw it. {difference}")
+            Some(FileFact::Changed { within, difference }) => {
+                stale = within.as_ref().unwrap_or(path);
+                remedy = again(stale);
+                format!("Stale File: {stale} changed since this session saw it. {difference}")
             }
             None => format!("Stale File: nothing is known of {path}"),
         };
         return No::new(Gate::Stale, Code::StaleFile, reason)
-            .remedy(format!("read {path} again, then make the change anew"))
-            .paths([path.to_string()])
+            .remedy(remedy)
+            .paths([stale.to_string()])
             .intent(case.session.active_intent())
             .retryable()
             .deny();

@@ -266,10 +266,83 @@ fn stale_files() {
     assert_eq!(with(Some(unseen(true))), "allow ALLOWED");
     assert_eq!(with(Some(unseen(false))), "deny STALE_FILE");
     let changed = FileFact::Changed {
+        within: None,
         difference: "-a\n+b".to_owned(),
     };
     assert_eq!(with(Some(changed)), "deny STALE_FILE");
     assert_eq!(with(None), "deny STALE_FILE");
+}
+
+/// H13: a folder can't be read, so a command may work on one unless a file in it changed.
+#[test]
+fn stale_folders() {
+    let action = session(State::Action, Some("INT-001"));
+    let path = |text| tagout_vocab::WorkspacePath::new(text).unwrap();
+    let with = |call: &tagout_vocab::Call, fact: FileFact| {
+        let mut facts = facts();
+        facts.files = Files::Known([(path("src/weather/sub"), fact)].into());
+        judge(call, &action, &books(""), &facts)
+    };
+    let run = |line: &str| call("execute_command", json!({ "command": line }));
+    for line in [
+        "rm -r src/weather/sub",
+        "rmdir src/weather/sub",
+        "mkdir -p src/weather/sub",
+    ] {
+        let judged = with(&run(line), FileFact::Folder);
+        assert_eq!(said(&judged), "allow ALLOWED", "{line}");
+    }
+    // Nothing holds what a tool does to a folder.
+    let judged = with(&write_to("src/weather/sub"), FileFact::Folder);
+    assert_eq!(said(&judged), "deny STALE_FILE");
+    let unseen = FileFact::NeverSeen {
+        old_text_matches_once: false,
+    };
+    let judged = with(&run("rm src/weather/sub"), unseen);
+    assert_eq!(said(&judged), "deny STALE_FILE");
+    let changed = FileFact::Changed {
+        within: Some(path("src/weather/sub/a.rs")),
+        difference: "-a\n+b".to_owned(),
+    };
+    let judged = with(&run("rm -r src/weather/sub"), changed);
+    assert_eq!(said(&judged), "deny STALE_FILE");
+    let told = format!("{judged:?}");
+    assert!(told.contains("read src/weather/sub/a.rs again"), "{told}");
+}
+
+/// H7: the folders that lead to what an intent owns may be made, and nothing else done to them.
+#[test]
+fn folders_on_the_way() {
+    let judged = |line: &str| {
+        said(&in_action(&call(
+            "execute_command",
+            json!({ "command": line }),
+        )))
+    };
+    for line in [
+        "mkdir src/weather",
+        "mkdir -p src/weather",
+        "mkdir -p src",
+        "mkdir -p src/weather/deep/er tests",
+    ] {
+        assert_eq!(judged(line), "allow ALLOWED", "{line}");
+    }
+    for line in [
+        "mkdir other",
+        "mkdir -p src/other",
+        "mkdir -p src/weather src/other",
+        "mkdir -p .",
+        "mkdir -p src/weather/secret/x",
+        "mkdir -p src/weather/frozen",
+        "rmdir src/weather",
+        "rm -r src/weather",
+        "mv src/weather tests/weather",
+        "touch src/weather",
+        "chmod 700 src/weather",
+        "echo a > src",
+    ] {
+        assert_eq!(judged(line), "deny SCOPE_VIOLATION", "{line}");
+    }
 }
 
 /// H17, H6, S1: what is used up, busy, held by others, not to be confined, or not agreed to.

@@ -10,6 +10,7 @@ use crate::shell::{Judgement, Part};
 pub(in crate::shell) struct Findings {
     reads: Vec<Target>,
     writes: Vec<Target>,
+    folders: Vec<Target>,
     deletes: Vec<Target>,
     hosts: Vec<String>,
     unknown: Option<String>,
@@ -27,6 +28,10 @@ impl Findings {
 
     pub(in crate::shell) fn write(&mut self, target: Target) {
         self.writes.push(target);
+    }
+
+    pub(in crate::shell) fn make_folder(&mut self, target: Target) {
+        self.folders.push(target);
     }
 
     pub(in crate::shell) fn delete(&mut self, target: Target) {
@@ -94,7 +99,7 @@ impl Findings {
             | Role::Remote
             | Role::Viewed
             | Role::Until => {}
-            Role::Write | Role::Delete | Role::Change => {
+            Role::Write | Role::Make | Role::Delete | Role::Change => {
                 self.change(&format!("the option `{name}` makes it write"));
             }
             Role::Exec
@@ -121,7 +126,8 @@ impl Findings {
             || self.change.is_some()
             || self.network
             || self.catastrophic.is_some()
-            || !(self.reads.is_empty() && self.writes.is_empty() && self.deletes.is_empty())
+            || !self.reads.is_empty()
+            || self.written().next().is_some()
     }
 
     /// The part, and the effects that it adds.
@@ -134,6 +140,7 @@ impl Findings {
         let (judgement, why) = self.judged();
         effects.extend(self.reads.into_iter().map(Effect::Read));
         effects.extend(self.writes.into_iter().map(Effect::Write));
+        effects.extend(self.folders.into_iter().map(Effect::MakeFolder));
         effects.extend(self.deletes.into_iter().map(Effect::Delete));
         if self.network && self.hosts.is_empty() {
             effects.push(Effect::Reach { host: None });
@@ -160,6 +167,11 @@ impl Findings {
         }
     }
 
+    fn written(&self) -> impl Iterator<Item = &Target> {
+        let made = self.writes.iter().chain(&self.folders);
+        made.chain(&self.deletes)
+    }
+
     fn judged(&self) -> (Judgement, String) {
         if let Some(reason) = &self.exec {
             return (Judgement::Exec, reason.clone());
@@ -170,7 +182,7 @@ impl Findings {
         if let Some(reason) = &self.unknown {
             return (Judgement::Unknown(reason.clone()), reason.clone());
         }
-        let written: Vec<Target> = self.writes.iter().chain(&self.deletes).cloned().collect();
+        let written: Vec<Target> = self.written().cloned().collect();
         if !written.is_empty() {
             let shown: Vec<&str> = written.iter().map(|t| t.raw.as_str()).collect();
             let why = format!("it writes `{}`", shown.join("`, `"));

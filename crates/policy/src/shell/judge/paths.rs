@@ -63,6 +63,16 @@ impl Walker<'_> {
         }
     }
 
+    pub(super) fn make_path(&self, arg: &Arg, state: &State, findings: &mut Findings) {
+        match self.target(arg, state) {
+            Some(target) => findings.make_folder(target),
+            None => findings.unknown(format!(
+                "it makes a folder (`{}`) that is known only when it runs",
+                arg.shown
+            )),
+        }
+    }
+
     pub(super) fn delete_path(&self, arg: &Arg, state: &State, findings: &mut Findings) {
         match self.target(arg, state) {
             Some(target) => findings.delete(target),
@@ -82,7 +92,7 @@ impl Walker<'_> {
         findings: &mut Findings,
     ) {
         use crate::shell::knowledge::Role;
-        if !matches!(role, Role::Delete | Role::Write | Role::Change) {
+        if !matches!(role, Role::Delete | Role::Write | Role::Make | Role::Change) {
             return;
         }
         let root = self

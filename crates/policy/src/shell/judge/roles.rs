@@ -25,6 +25,7 @@ impl Walker<'_> {
             }
             Role::Read | Role::Remote | Role::Viewed => self.read_path(arg, state, findings),
             Role::Write => self.write_path(arg, state, findings),
+            Role::Make => self.make_path(arg, state, findings),
             Role::Delete => self.delete_path(arg, state, findings),
             Role::Exec => findings.exec(&format!("it runs `{}`", arg.shown)),
             Role::Host => findings.network(host(arg)),

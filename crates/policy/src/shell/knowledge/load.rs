@@ -39,6 +39,7 @@ const ROLES: &[(&str, Role)] = &[
     ("ok", Role::Ok),
     ("read", Role::Read),
     ("write", Role::Write),
+    ("make", Role::Make),
     ("delete", Role::Delete),
     ("change", Role::Change),
     ("exec", Role::Exec),

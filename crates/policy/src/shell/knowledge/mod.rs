@@ -99,6 +99,8 @@ pub(super) enum Role {
     Read,
     /// A path that is created or changed.
     Write,
+    /// A folder that is made.
+    Make,
     /// A path that is removed.
     Delete,
     /// Changes something that is not a path.
