@@ -168,6 +168,7 @@ fn effects_know_their_targets() {
             (1, 0),
             (1, 1),
             (1, 1),
+            (1, 1),
             (2, 2),
             none,
             none,
