@@ -103,8 +103,10 @@ fn a_broken_policy_leaves_reading() {
 /// A person's own policy that can't be understood is never skipped: it caps every repository.
 #[test]
 fn a_broken_user_policy_denies() {
-    let folder =
-        Folder::workspace().with("home/.config/tagout/policy.yaml", "version: 1\nceilng: x\n");
+    let folder = Folder::workspace();
+    let own = folder.home().join(".config/tagout");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("policy.yaml"), "version: 1\nceilng: x\n").unwrap();
     let ran = folder.run(&["lint"]);
     refused(&ran, "policy.yaml:2:1");
 }

@@ -41,7 +41,7 @@ fn a_changed_ledger_is_a_no() {
     let folder = Folder::empty();
     assert_eq!(folder.run(&["init", "--yes"]).code, Some(0));
     assert_eq!(folder.run(&["seal", "--yes"]).code, Some(0));
-    let states = folder.path().join("home/.local/state/tagout");
+    let states = folder.home().join(".local/state/tagout");
     let state = std::fs::read_dir(states).unwrap().next().unwrap().unwrap();
     let segment = state.path().join("ledger/00000001.jsonl");
     let text = std::fs::read_to_string(&segment).unwrap();

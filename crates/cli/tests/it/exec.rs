@@ -142,6 +142,11 @@ fn a_part_is_applied_or_all_dropped() {
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     assert_eq!(site.read("src/b.txt").as_deref(), Some("2"));
     assert_eq!(site.read("other.txt"), None);
+    assert_eq!(site.parked(), [first.clone()], "the rest still waits");
+    let nothing = site.tagout(&["parked", "apply", &first, "--in-scope", "--yes"]);
+    assert_eq!(nothing.code, Some(2), "{}", nothing.shown());
+    let ran = site.tagout(&["parked", "drop", &first, "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
     let second = site.receipt("python3 -c 'open(\"third.txt\", \"w\")'");
     let second = second["parked"].as_str().unwrap().to_owned();
     let ran = site.tagout(&["parked", "drop", &second, "--yes", "--json"]);

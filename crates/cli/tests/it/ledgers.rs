@@ -35,7 +35,7 @@ impl Folder {
     }
 
     pub(crate) fn state(&self) -> PathBuf {
-        self.path().join("home/.local/state/tagout/w-1")
+        self.home().join(".local/state/tagout/w-1")
     }
 
     pub(crate) fn ledger(&self) -> PathBuf {

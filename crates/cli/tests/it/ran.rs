@@ -10,6 +10,7 @@ use tempfile::TempDir;
 /// A throw-away folder with a home of its own, so that nobody's own policy leaks in.
 pub(crate) struct Folder {
     dir: TempDir,
+    home: tempfile::TempDir,
 }
 
 pub(crate) const INTENTS: &str = "\
@@ -32,6 +33,7 @@ impl Folder {
     pub(crate) fn empty() -> Self {
         Self {
             dir: tempfile::tempdir().unwrap(),
+            home: tempfile::tempdir().unwrap(),
         }
     }
 
@@ -50,6 +52,11 @@ impl Folder {
 
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// The person's home, which is nowhere beneath the workspace.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     /// Runs `tagout` here.
@@ -80,9 +87,7 @@ impl Folder {
         let command = self.command(args);
         let mut outer = Command::new("unshare");
         outer.arg("--user").arg(command.get_program()).args(args);
-        outer
-            .current_dir(self.path())
-            .env("HOME", self.path().join("home"));
+        outer.current_dir(self.path()).env("HOME", self.home());
         self.ran(&outer.stdin(Stdio::null()).output().unwrap())
     }
 
@@ -93,7 +98,7 @@ impl Folder {
             .args(args)
             .current_dir(self.path())
             .env_clear()
-            .env("HOME", self.path().join("home"))
+            .env("HOME", self.home())
             .env("TMPDIR", std::env::temp_dir())
             .env("COLUMNS", "100")
             .env("TZ", "UTC");
@@ -103,7 +108,9 @@ impl Folder {
     fn ran(&self, output: &Output) -> Ran {
         let text = |bytes: &[u8]| {
             let shown = String::from_utf8(bytes.to_vec()).unwrap();
-            shown.replace(&self.path().display().to_string(), "[FOLDER]")
+            shown
+                .replace(&self.home().display().to_string(), "[FOLDER]/home")
+                .replace(&self.path().display().to_string(), "[FOLDER]")
         };
         Ran {
             code: output.status.code(),

@@ -127,7 +127,7 @@ fn what_is_wrong_has_its_code() {
         (ran.code, refusal(&ran)["code"].as_str()),
         (Some(4), Some("CONFLICT"))
     );
-    std::fs::remove_dir_all(folder.path().join("home/.local/state/tagout")).unwrap();
+    std::fs::remove_dir_all(folder.home().join(".local/state/tagout")).unwrap();
     for verb in [
         &["run", "list_files"][..],
         &["log"],

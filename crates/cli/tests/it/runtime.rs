@@ -135,7 +135,7 @@ fn widening_waits_for_trust() {
 #[test]
 fn a_lost_state_needs_a_new_epoch() {
     let folder = set_up();
-    fs::remove_dir_all(folder.path().join("home/.local/state/tagout")).unwrap();
+    fs::remove_dir_all(folder.home().join(".local/state/tagout")).unwrap();
     let ran = folder.run(&["run", "list_files", "--input", r#"{"path": "."}"#]);
     assert_eq!(ran.code, Some(1), "{}", ran.shown());
     assert!(ran.stderr.contains("epoch new"), "{}", ran.shown());

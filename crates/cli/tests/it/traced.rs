@@ -208,7 +208,7 @@ fn a_lost_trace_is_caught_up() {
     let state = state
         .as_str()
         .unwrap()
-        .replace("[FOLDER]", &folder.path().display().to_string());
+        .replace("[FOLDER]/home", &folder.home().display().to_string());
     fs::remove_dir_all(format!("{state}/trace")).unwrap();
     let after = folder.run(&["blame", "src/a.rs"]);
     assert_eq!(after.stdout, before, "{}", after.shown());

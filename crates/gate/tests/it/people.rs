@@ -201,8 +201,17 @@ fn a_lost_state_is_refused_until_a_new_epoch() {
 #[test]
 fn what_cannot_be_opened_says_why() {
     let world = World::new();
-    let elsewhere = tagout_gate::Places {
+    let inside = tagout_gate::Places {
         root: world.places.state_home.clone(),
+        ..world.places.clone()
+    };
+    assert!(matches!(
+        Site::open(&inside),
+        Err(GateError::StateInside { .. })
+    ));
+    let nowhere = tempfile::tempdir().unwrap();
+    let elsewhere = tagout_gate::Places {
+        root: nowhere.path().to_path_buf(),
         ..world.places.clone()
     };
     assert!(matches!(
