@@ -151,7 +151,8 @@ fn a_cache_is_written_in_its_own_layer() {
         fs::write(stage.path("home/.cache/old"), "old").unwrap();
         stage.give(&stage.path("home"));
         stage.give(&stage.path("scratch"));
-        let script = "cat ~/.cache/old; echo new > ~/.cache/new; touch ~/elsewhere 2>/dev/null || echo no";
+        let script = "cat ~/.cache/old; echo new > ~/.cache/new; \
+                      touch ~/elsewhere 2>/dev/null || echo no";
         let mut order = stage.order("transaction", &["sh", "-c", script]);
         order["layers"]["caches"] = json!([{
             "path": stage.path("home/.cache"),
