@@ -29,7 +29,7 @@ fn the_read_only_lane_reads_and_writes_nothing() {
         let told = shell(
             &stage,
             "read_only",
-            "wc -c < README.md; touch x || echo no; rm README.md || echo no; \
+            "exec 2>/dev/null; wc -c < README.md; touch x || echo no; rm README.md || echo no; \
              chmod 700 src || echo no; echo t > /tmp/t && cat /tmp/t",
         );
         assert_eq!(told["ended"]["exit"], json!({ "code": 0 }), "{told}");
@@ -76,7 +76,7 @@ fn the_snapshot_lane_writes_the_given_paths_only() {
             &[
                 "sh",
                 "-c",
-                "echo more >> src/main.rs && echo wrote; echo x >> README.md || echo no; \
+                "exec 2>/dev/null; echo more >> src/main.rs && echo wrote; echo x >> README.md || echo no; \
                  chmod 700 src/main.rs || echo no",
             ],
         );
@@ -124,7 +124,7 @@ fn private_layers_lie_above_the_workspace() {
                 fs::write(folder.join(layer), "").unwrap();
                 stage.give(&stage.path("scratch").join(layer));
             }
-            let script = "cat target/built; ls target; echo x > target/three";
+            let script = "exec 2>/dev/null; cat target/built; ls target; echo x > target/three";
             let mut order = stage.order(lane, &["sh", "-c", script]);
             order["layers"]["lower"] =
                 json!([stage.path("scratch/one"), stage.path("scratch/two")]);
