@@ -76,8 +76,8 @@ fn the_snapshot_lane_writes_the_given_paths_only() {
             &[
                 "sh",
                 "-c",
-                "exec 2>/dev/null; echo more >> src/main.rs && echo wrote; echo x >> README.md || echo no; \
-                 chmod 700 src/main.rs || echo no",
+                "exec 2>/dev/null; echo more >> src/main.rs && echo wrote; \
+                 echo x >> README.md || echo no; chmod 700 src/main.rs || echo no",
             ],
         );
         order["writable"] = json!([stage.path("workspace/src")]);

@@ -60,7 +60,8 @@ fn a_workspace_below_tmp_is_there() {
             let workspace = place.path().join("w");
             let mut order = order(&stage, &workspace, lane);
             stage.give(place.path());
-            order["argv"][2] = json!({ "Unix": "exec 2>/dev/null; cat f; ls -A /tmp | wc -l; echo n > g".as_bytes() });
+            let script = "exec 2>/dev/null; cat f; ls -A /tmp | wc -l; echo n > g";
+            order["argv"][2] = json!({ "Unix": script.as_bytes() });
             let told = stage.run(&[], &order);
             assert!(told["ended"].is_object(), "{told}");
             let printed = stage.printed();
