@@ -142,7 +142,11 @@ fn a_part_is_applied_or_all_dropped() {
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     assert_eq!(site.read("src/b.txt").as_deref(), Some("2"));
     assert_eq!(site.read("other.txt"), None);
-    assert_eq!(site.parked(), [first.clone()], "the rest still waits");
+    assert_eq!(
+        site.parked(),
+        std::slice::from_ref(&first),
+        "the rest still waits"
+    );
     let nothing = site.tagout(&["parked", "apply", &first, "--in-scope", "--yes"]);
     assert_eq!(nothing.code, Some(2), "{}", nothing.shown());
     let ran = site.tagout(&["parked", "drop", &first, "--yes"]);
