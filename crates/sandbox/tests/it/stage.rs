@@ -51,8 +51,8 @@ impl Drop for Stage {
         }
         fs::remove_file(self.shared()).ok();
         // The kernel leaves a folder that only root may enter.
-        for name in ["scratch/work/work", "scratch/upper"] {
-            let path = self.folder.path().join(name);
+        let scratch = self.folder.path().join("scratch");
+        for path in [scratch.join("work").join("work"), scratch.join("upper")] {
             fs::set_permissions(path, fs::Permissions::from_mode(0o700)).ok();
         }
     }
