@@ -570,3 +570,12 @@ pub const TRACE_MAP_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Records that one question to the trace is answered with.
 pub const TRACE_QUERY_RECORDS_MAX: usize = 10_000;
+
+/// Bytes of the system's list of users that are looked at for a name.
+pub const PASSWD_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Characters of a call's path or command that one line of the log shows.
+pub const LOG_WORDS_CHARS_MAX: usize = 72;
+
+/// Characters of the reason of a refusal that one line of the log shows.
+pub const LOG_REASON_CHARS_MAX: usize = 160;
