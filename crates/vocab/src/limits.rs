@@ -571,6 +571,9 @@ pub const TRACE_MAP_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Records that one question to the trace is answered with.
 pub const TRACE_QUERY_RECORDS_MAX: usize = 10_000;
 
+/// Events of the ledger that one tidying looks through for executions without an end.
+pub const LOST_SCAN_EVENTS_MAX: usize = 20_000;
+
 /// Bytes of the system's list of users that are looked at for a name.
 pub const PASSWD_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
