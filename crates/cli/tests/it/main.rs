@@ -13,11 +13,14 @@ mod confined;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod doors;
+#[cfg(test)]
 mod exec;
 #[cfg(test)]
 mod exec_corpus;
 #[cfg(test)]
 mod exec_everyday;
+#[cfg(test)]
 mod exec_folders;
 #[cfg(test)]
 mod exec_snapshot;
