@@ -177,10 +177,7 @@ impl Engine {
         let inner = &self.inner;
         let (execution, ticket, claim) = permit.begin();
         let session = inner.site.store.session(&ticket.session);
-        let running = inner.running().and_then(|running| {
-            running.began(&ticket)?;
-            Ok(running)
-        });
+        let running = inner.running();
         let (session, entry, running) = match (session, entry, running) {
             (Ok(session), Some(entry), Ok(running)) => (session.session, entry, running),
             (Err(error), _, _) | (_, _, Err(error)) => {
@@ -274,7 +271,7 @@ const fn writers() -> WriterProbe {
 
 impl Inner {
     /// The log of what this process is at, begun with its first execution.
-    fn running(&self) -> Result<Arc<Running>, GateError> {
+    pub(crate) fn running(&self) -> Result<Arc<Running>, GateError> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = running.as_ref() {
             return Ok(Arc::clone(running));

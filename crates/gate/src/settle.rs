@@ -51,7 +51,9 @@ pub(crate) fn resume(inner: &Inner, execution: &CallId) -> Result<Permit, GateEr
         why,
     };
     let ticket = inner.site.store.ticket(execution)?;
-    let ticket = ticket.ok_or_else(|| refused("no such permit is open"))?;
+    let mut ticket = ticket.ok_or_else(|| refused("no such permit is open"))?;
+    let seq = recover::authorised(inner, execution, ticket.seq)?;
+    ticket.seq = seq.ok_or_else(|| refused("the ledger did not authorise it"))?;
     let (event, durable) = inner.ledger.confirm(ticket.seq)?;
     let body = event.body;
     let authorised = body.state == Some(LifecycleState::Authorized)
@@ -102,7 +104,8 @@ fn not_settled(execution: &CallId, refusal: Refusal) -> Receipt {
 fn is_open(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
     let store = &inner.site.store;
     let kept = store.ticket(&ticket.execution)?;
-    if kept.is_none_or(|kept| kept.seq != ticket.seq) {
+    // The commitment is salted, so it is another one each time a call is admitted.
+    if kept.is_none_or(|kept| kept.input_hash != ticket.input_hash) {
         return Ok(false);
     }
     if !recover::has_ended(inner, &ticket.execution, ticket.seq)? {
@@ -280,10 +283,31 @@ impl Engine {
         let mut receipts = Vec::new();
         for ticket in self.inner.site.store.open_tickets()? {
             if ticket.session == *session && ticket.admitted_at < before {
-                let permit = self.resume(&ticket.execution)?;
-                receipts.push(self.settle(permit, &Report::default()));
+                receipts.extend(self.settle_unreported(&ticket)?);
             }
         }
         Ok(receipts)
+    }
+
+    /// Settles a permit by what the files tell. One that the ledger never authorised, because its
+    /// process failed or died on the way, was given to nobody and goes.
+    pub(crate) fn settle_unreported(&self, ticket: &Ticket) -> Result<Option<Receipt>, GateError> {
+        match self.resume(&ticket.execution) {
+            Ok(permit) => Ok(Some(self.settle(permit, &Report::default()))),
+            Err(GateError::NoPermit { .. }) => {
+                // Whoever is just being admitted holds the lock of its session.
+                let inner = &self.inner;
+                let _locked = inner.site.store.lock_session(&ticket.session)?;
+                if matches!(
+                    self.resume(&ticket.execution),
+                    Err(GateError::NoPermit { .. })
+                ) {
+                    inner.workspace.release(&ticket.execution)?;
+                    inner.site.store.drop_ticket(&ticket.execution)?;
+                }
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 }

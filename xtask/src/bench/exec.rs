@@ -47,7 +47,7 @@ pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
         "--package",
         "tagout-sandbox",
         "--example",
-        "bench",
+        "bench_lanes",
         "--",
         &count,
     ]))?;

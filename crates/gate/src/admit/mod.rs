@@ -5,7 +5,7 @@ mod asking;
 mod ending;
 mod weigh;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use tagout_ledger::NewEvent;
 use tagout_policy::judge::{Approval, Case};
 use tagout_policy::session::{self, Happening};
 use tagout_vocab::{
-    Call, Digest, Gate, IntentId, Judgement, Refusal, Role, SessionId, Timestamp, Verdict,
+    Call, Digest, Gate, GrantId, IntentId, Judgement, Refusal, Role, SessionId, Timestamp, Verdict,
     WorkspacePath,
 };
 
@@ -89,6 +89,8 @@ struct Judged {
     name: String,
     role: Option<Role>,
     capabilities: Vec<String>,
+    /// C3: the grants that the verdict rests on.
+    grants: BTreeSet<GrantId>,
     selects: Option<IntentId>,
     digest: Digest,
     predicted: BTreeMap<WorkspacePath, Option<Digest>>,
