@@ -187,6 +187,7 @@ fn run(
         writable: vec![workspace.to_path_buf()],
         hidden: vec![scratch.to_path_buf()],
         home: None,
+        through: Vec::new(),
         read_only_inside: Vec::new(),
         accept_degraded: Vec::new(),
         long_running: false,

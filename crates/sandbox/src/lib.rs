@@ -44,7 +44,7 @@ pub use plan::{Enforcer, Plan, nested_mount, plan};
 pub use scratch::remove as remove_scratch;
 pub use session::{Detached, session_runs, stop_detached, stop_session};
 pub use signals::on_interrupt;
-pub use wanted::{Cache, Input, Lane, Layers, Network, Wanted, Weaker};
+pub use wanted::{Cache, Input, Lane, Layers, Network, Through, Wanted, Weaker};
 
 /// The file by which a process inside a sandbox knows that it is governed. Nothing inside can
 /// remove it.

@@ -158,6 +158,7 @@ impl Room<'_> {
             writable: Vec::new(),
             hidden: self.hidden(),
             home: self.yard.given.home.clone(),
+            through: Vec::new(),
             read_only_inside: Vec::new(),
             accept_degraded: self.accepted(),
             long_running: command.long_running,
@@ -175,20 +176,13 @@ impl Room<'_> {
         hidden
     }
 
-    /// Watchers are accepted always, because they hold and each receipt names them; another lane
-    /// only by the user's own word.
+    /// Another lane is used only by the user's own word.
     fn accepted(&self) -> Vec<Weaker> {
-        let mut accepted = vec![
-            Weaker::MemoryWatched,
-            Weaker::ProcessesWatched,
-            Weaker::TotalSizeWatched,
-        ];
         match self.inner.shelf.books.law.isolation() {
-            law::Isolation::Full => {}
-            law::Isolation::Process => accepted.push(Weaker::Snapshot),
-            law::Isolation::None => accepted.extend([Weaker::Snapshot, Weaker::NoNamespaces]),
+            law::Isolation::Full => Vec::new(),
+            law::Isolation::Process => vec![Weaker::Snapshot],
+            law::Isolation::None => vec![Weaker::Snapshot, Weaker::NoNamespaces],
         }
-        accepted
     }
 
     fn bounds(&self, command: &Command) -> Limits {

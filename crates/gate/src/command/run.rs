@@ -150,19 +150,22 @@ impl Room<'_> {
             .then(|| self.inner.site.store.lock(&places.session))
             .transpose()
             .map_err(state)?;
-        let (lane, enforcers) = (plan.lane(), plan.enforcers().to_vec());
+        let lane = plan.lane();
         if locked.is_some() {
             self.refresh(&places).map_err(state)?;
         }
         let mut in_place = None;
         if lane == Lane::Snapshot && self.ticket.class == Class::Destructive {
-            let open = InPlace::begin(self)?;
-            wanted.writable = open.writable();
-            let file = wanted.limits.file_bytes.unwrap_or(IMAGE_BYTES_MAX);
-            wanted.limits.file_bytes = Some(file.min(IMAGE_BYTES_MAX));
+            if !self.apart(host, &places, &mut wanted)? {
+                let open = InPlace::begin(self)?;
+                wanted.writable = open.writable();
+                let file = wanted.limits.file_bytes.unwrap_or(IMAGE_BYTES_MAX);
+                wanted.limits.file_bytes = Some(file.min(IMAGE_BYTES_MAX));
+                in_place = Some(open);
+            }
             plan = planned(host, &wanted)?;
-            in_place = Some(open);
         }
+        let enforcers = plan.enforcers().to_vec();
         let mark = self.inner.workspace.mark()?;
         let running = plan.start().map_err(of_sandbox)?;
         if command.long_running {
