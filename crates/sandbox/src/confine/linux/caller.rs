@@ -71,6 +71,15 @@ pub(super) fn start_helper(argument: &str) -> io::Result<(UnixStream, Child)> {
     Ok((control, process))
 }
 
+/// Starts the helper ahead of the first run, so that it gets ready while its caller still judges.
+/// What fails here is told by the run that needs it.
+pub fn start_helper_early() {
+    let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    if slot.is_none() {
+        *slot = Helper::start().ok();
+    }
+}
+
 /// Sends a request to the helper, which is started if there is none or it is gone.
 fn send(request: &Request, handles: &[BorrowedFd<'_>]) -> Result<(), SandboxError> {
     let failed = |step| move |source| SandboxError::Helper { step, source };
