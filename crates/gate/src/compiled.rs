@@ -29,10 +29,15 @@ impl Site {
     ) -> Result<Shelf, E> {
         let accepted = self.accepted_bytes()?;
         let named = |text: &'static str| move |bytes| (text, bytes);
-        let own = own.map(|one| [("own name", one.name.as_bytes()), ("own", one.text.as_bytes())]);
-        let texts = tree.texts().flat_map(|(kind, one)| {
-            [(kind, one.name.as_bytes()), ("text", one.text.as_bytes())]
+        let own = own.map(|one| {
+            [
+                ("own name", one.name.as_bytes()),
+                ("own", one.text.as_bytes()),
+            ]
         });
+        let texts = tree
+            .texts()
+            .flat_map(|(kind, one)| [(kind, one.name.as_bytes()), ("text", one.text.as_bytes())]);
         let sources = own.into_iter().flatten();
         let sources = sources.chain(accepted.as_deref().map(named("accepted")));
         let key = Key::of(build, sources.chain(texts));
