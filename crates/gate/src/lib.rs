@@ -9,6 +9,7 @@ pub mod changes;
 mod clockwork;
 mod close;
 mod command;
+mod compiled;
 mod context;
 mod enforced;
 mod engine;

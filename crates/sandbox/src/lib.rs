@@ -32,7 +32,7 @@ mod session;
 mod signals;
 mod wanted;
 
-pub use confine::{Running, Stopper, serve_if_helper, use_helper};
+pub use confine::{Running, Stopper, serve_if_helper, start_helper_early, use_helper};
 pub use ended::{Ended, Exit};
 pub use error::{Refused, SandboxError};
 pub use host::{Host, Line, Probed, State};

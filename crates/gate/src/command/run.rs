@@ -138,7 +138,7 @@ impl Room<'_> {
     pub(crate) fn run(&self, command: &Command) -> Result<Over, ToolError> {
         let cwd = self.start_in(command.cwd.as_deref())?;
         let state = |error: GateError| of_state(&error);
-        let places = Places::make(self).map_err(state)?;
+        let places = Places::make(self, command).map_err(state)?;
         let mut wanted = self.wanted(command, cwd, &places);
         let host = self.yard.host(&self.inner.site.state).map_err(state)?;
         if !host.transaction.works() {
