@@ -96,6 +96,8 @@ fn tests(depth: Depth) -> Result<Tally, XtaskError> {
     command.env("INSTA_UPDATE", "no");
     if depth == Depth::All {
         command.env("PROPTEST_CASES", SOAK_CASES);
+        // Tests that choose how long they run look at this.
+        command.env("TAGOUT_TEST_ALL", "1");
     }
     println!("$ {}", described(&command));
     let ran = stream(&mut command)?;

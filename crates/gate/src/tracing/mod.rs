@@ -11,7 +11,7 @@ mod gather;
 mod publish;
 mod vcs;
 
-pub use ask::{Blamed, TraceQuery};
+pub use ask::{Blamed, TraceQuery, TraceRecords};
 
 pub(crate) use book::{Book, By, Pages, Taken};
 pub(crate) use effects::effects_of;

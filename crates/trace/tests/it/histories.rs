@@ -720,9 +720,6 @@ fn authors_survive_two_hundred_histories() {
 /// B3 The same for ten times as many, from other seeds.
 #[test]
 fn soak_authors_survive_two_thousand_histories() {
-    if std::env::var_os("TAGOUT_TEST_ALL").is_none() {
-        return;
-    }
     let half = |seeds: std::ops::Range<u64>| {
         std::thread::spawn(move || sum(seeds.map(|seed| play(seed, None))))
     };
