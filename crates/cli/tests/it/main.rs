@@ -52,6 +52,8 @@ mod seal;
 #[cfg(test)]
 mod stats;
 #[cfg(test)]
+mod together;
+#[cfg(test)]
 mod traced;
 #[cfg(test)]
 mod verify;

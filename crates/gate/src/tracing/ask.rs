@@ -109,7 +109,10 @@ impl TraceRecords {
     fn one(&mut self) -> Result<Option<Record>, GateError> {
         if self.held.is_empty() {
             let range = (self.after, self.last);
-            let more = self.book.look()?.records_after(range, TRACE_HELD_RECORDS_MAX)?;
+            let more = self
+                .book
+                .look()?
+                .records_after(range, TRACE_HELD_RECORDS_MAX)?;
             for (number, body) in more {
                 self.after = number;
                 self.held.push_back(body);

@@ -79,12 +79,15 @@ impl<'e> Gathered<'e> {
         };
         let files = files(known.unwrap_or_default());
         let mut names: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        names.extend(files.iter().filter_map(|file| Some(file.moved_from.as_ref()?.as_str())));
+        names.extend(
+            files
+                .iter()
+                .filter_map(|file| Some(file.moved_from.as_ref()?.as_str())),
+        );
         let has_digest = |change: &&PathChange| change.before.is_some() || change.after.is_some();
         let bare = body.paths.iter().filter(has_digest);
-        let is_bare = |change: &&PathChange| {
-            is_traced(&change.path) && !names.contains(change.path.as_str())
-        };
+        let is_bare =
+            |change: &&PathChange| is_traced(&change.path) && !names.contains(change.path.as_str());
         let bare = bare.filter(is_bare).collect();
         Ok(Some(Self {
             event,

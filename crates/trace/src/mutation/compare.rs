@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use tagout_vocab::limits::REASON_NAMES_MAX;
 
+use super::Reason;
 use super::canon::{Canon, Writer};
 use super::inline::inline;
 use super::parsed::Parsed;
 use super::resolve::resolve;
 use super::scheme::{self, Scheme};
 use super::surface::{self, Names};
-use super::Reason;
 use crate::nodes::Definitions;
 use crate::ranges;
 use crate::shape::Shape;
