@@ -539,7 +539,7 @@ pub const REASON_NAMES_MAX: usize = 10;
 pub const TRACE_RANGES_MAX: usize = 2_000;
 
 /// Bytes of one line of a trace file; a longer one is damage.
-pub const TRACE_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const TRACE_LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Bytes of a trace file that is read at all.
 pub const TRACE_FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;

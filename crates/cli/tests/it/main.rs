@@ -54,6 +54,8 @@ mod stats;
 #[cfg(test)]
 mod together;
 #[cfg(test)]
+mod trace_bulk;
+#[cfg(test)]
 mod traced;
 #[cfg(test)]
 mod verify;

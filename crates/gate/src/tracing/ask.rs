@@ -14,7 +14,7 @@ use tagout_vocab::{IntentId, Timestamp, WorkspacePath};
 use tagout_workspace::RelPath;
 
 use super::book::{Book, Pages};
-use super::{catch_up, keep};
+use super::{catch_up, note, publish};
 use crate::engine::Engine;
 use crate::error::GateError;
 
@@ -183,11 +183,12 @@ impl Engine {
     /// it were new.
     pub fn trace_import(&self, text: &[u8]) -> Result<(Reading, usize), GateError> {
         drop(self.catch_up()?);
-        let reading = dialects::read(text);
+        let mut reading = dialects::read(text);
+        let mut damaged = Vec::new();
         let mut book = Book::open(&self.inner.site)?;
         let pages = book.begin()?;
-        let mut new = 0_usize;
-        for record in reading.records() {
+        let mut new = Vec::new();
+        for (place, record) in reading.placed_records() {
             let mut record = record.clone();
             // What others say about this ledger proves nothing here.
             if let Some(event) = record.ledger_event.take() {
@@ -196,9 +197,18 @@ impl Engine {
                     .extra
                     .insert("imported_ledger_event".to_owned(), text);
             }
-            new = new.saturating_add(usize::from(keep(&pages, &record, true)?));
+            // What could not be read again would stand in the way of all others.
+            if let Err(error) = read(&record.to_line()) {
+                damaged.push((place, error.to_string()));
+            } else if note(&pages, &record, true)? {
+                new.push(record);
+            }
         }
+        publish::map_all(&pages, &new)?;
         pages.commit()?;
-        Ok((reading, new))
+        for (place, message) in damaged {
+            reading.refuse(place, message);
+        }
+        Ok((reading, new.len()))
     }
 }

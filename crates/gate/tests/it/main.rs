@@ -21,4 +21,5 @@ mod sessions;
 mod support;
 mod threats;
 mod tidying;
+mod tracing;
 mod types;

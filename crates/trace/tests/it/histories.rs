@@ -694,6 +694,12 @@ fn print(title: &str, score: &Score) {
 }
 
 fn judge(score: &Score) {
+    for (operation, _) in MIX {
+        // What only takes away leaves no line to ask about.
+        let leaves = !matches!(operation, Operation::Delete | Operation::Squash);
+        let count = score.touched.get(operation).map_or(0, |rate| rate.all);
+        assert!(!leaves || count > 0, "{operation:?} never happened");
+    }
     assert!(score.repeated.percent() >= 20.0, "too few repeated lines");
     assert!(score.lines.percent() >= 99.0, "lines");
     assert!(score.symbols.percent() >= 99.0, "symbols");
