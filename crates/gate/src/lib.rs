@@ -61,7 +61,7 @@ pub use site::{ID_FILE, Places, Site};
 pub use store::{Answer, ApprovalRequest, Proposal, ProposalState, Question, SessionRecord};
 pub use tidy::Tidied;
 pub use tool::{Context, Deprecation, Lesson, Request, Tool, ToolError};
-pub use tracing::{Blamed, TraceQuery};
+pub use tracing::{Blamed, TraceQuery, TraceRecords};
 pub use trust::{Accepted, Shelf, Sources, Text};
 pub use undo::{PlannedUndo, UndoTarget, Undone};
 

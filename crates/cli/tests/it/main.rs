@@ -55,6 +55,10 @@ mod seal;
 #[cfg(test)]
 mod stats;
 #[cfg(test)]
+mod together;
+#[cfg(test)]
+mod trace_bulk;
+#[cfg(test)]
 mod traced;
 #[cfg(test)]
 mod verify;

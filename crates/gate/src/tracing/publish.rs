@@ -34,11 +34,13 @@ fn known(pages: &Pages<'_>) -> Result<IntentMap, GateError> {
     Ok(read.transpose()?.unwrap_or_default())
 }
 
-/// Takes one more record into the map.
-pub(super) fn map(pages: &Pages<'_>, record: &Record) -> Result<(), GateError> {
+/// Takes more records into the map.
+pub(super) fn map_all(pages: &Pages<'_>, records: &[Record]) -> Result<(), GateError> {
     let before = known(pages)?;
     let mut map = before.clone();
-    map.add(record);
+    for record in records {
+        map.add(record);
+    }
     if map == before {
         return Ok(());
     }
