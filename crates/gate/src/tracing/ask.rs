@@ -1,16 +1,21 @@
 //! What people and agents ask of the trace.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use serde_json::Value;
 use tagout_trace::blame::{Authorship, Blame, Outside};
 use tagout_trace::dialects::{self, Reading};
 use tagout_trace::history::{Topic, find};
+use tagout_trace::ranges;
 use tagout_trace::record::{ModifiedRange, Record};
 use tagout_vocab::limits::{ATTRIBUTION_BYTES_MAX, TRACE_QUERY_RECORDS_MAX};
-use tagout_vocab::{IntentId, Timestamp, WorkspacePath};
+use tagout_vocab::{CallId, IntentId, Timestamp, WorkspacePath};
 use tagout_workspace::RelPath;
 
 use super::book::{Book, Pages};
-use super::{catch_up, keep};
+use super::git::Repository;
+use super::{catch_up, keep, ties};
 use crate::engine::Engine;
 use crate::error::GateError;
 
@@ -61,6 +66,47 @@ pub struct Blamed {
     pub blame: Blame,
     /// The file as it is.
     pub bytes: Vec<u8>,
+    /// Which of its lines the commit that is checked out holds; `None` where nobody can tell,
+    /// because there is no version control or no commit.
+    pub committed: Option<Vec<bool>>,
+    /// The commits that hold lines of a call, the latest last.
+    pub commits: BTreeMap<CallId, Vec<String>>,
+}
+
+/// Which lines of a file the commit that is checked out holds.
+fn committed(root: &Path, path: &WorkspacePath, now: &[u8]) -> Option<Vec<bool>> {
+    let mut repository = Repository::open(root)?;
+    let head = repository.head()?;
+    let head = repository.commit(&head)?;
+    let there = repository.at(&head, path.as_str());
+    let then = match there {
+        Some(id) => repository.blob(&id, ATTRIBUTION_BYTES_MAX)?,
+        None => Vec::new(),
+    };
+    let (then, now) = (unended(&then), unended(now));
+    let mut lines = vec![true; now.split_inclusive(|byte| *byte == b'\n').count()];
+    for hunk in ranges::diff(&then, &now) {
+        let (start, end) = (hunk.after.start as usize, hunk.after.end as usize);
+        if let Some(new) = lines.get_mut(start..end) {
+            new.fill(false);
+        }
+    }
+    Some(lines)
+}
+
+/// A text whose lines all end alike: version control may keep other ends than the tree has.
+fn unended(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(line) => {
+                out.extend_from_slice(line);
+                out.push(b'\n');
+            }
+            None => out.extend_from_slice(line),
+        }
+    }
+    out
 }
 
 fn read(body: &str) -> Result<Record, GateError> {
@@ -106,7 +152,24 @@ impl Engine {
         let pages = book.begin()?;
         let outside = self.someone_outside(path)?;
         let blame = Authorship::new(&pages).blame(path, &bytes, outside)?;
-        Ok(Blamed { blame, bytes })
+        let mut commits = BTreeMap::new();
+        for origin in blame.origins.values() {
+            let call = origin.execution.clone();
+            commits.insert(call, ties::commits(&pages, &origin.execution)?);
+        }
+        Ok(Blamed {
+            committed: committed(self.inner.workspace.root(), path, &bytes),
+            blame,
+            bytes,
+            commits,
+        })
+    }
+
+    /// B6: the commits that hold lines of a call, the latest last.
+    pub fn commits_of(&self, call: &CallId) -> Result<Vec<String>, GateError> {
+        let mut book = Book::open(&self.inner.site)?;
+        let pages = book.begin()?;
+        ties::commits(&pages, call)
     }
 
     fn someone_outside(&self, path: &WorkspacePath) -> Result<Outside, GateError> {

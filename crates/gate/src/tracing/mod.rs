@@ -8,8 +8,11 @@ mod ask;
 mod book;
 mod effects;
 mod gather;
+mod git;
 mod publish;
+mod ties;
 mod vcs;
+mod views;
 
 pub use ask::{Blamed, TraceQuery};
 
@@ -72,9 +75,21 @@ pub(crate) fn catch_up(inner: &Inner, fresh: Option<&Fresh<'_>>) -> Result<Vec<S
     let mut warnings = Vec::new();
     loop {
         let pages = book.begin()?;
-        let has_more = take_in(inner, &pages, (fresh, &mut warnings))?;
-        if let Err(error) = publish::publish(inner, &pages) {
-            warnings.push(format!("the views of the trace are not written: {error}"));
+        let mut has_more = take_in(inner, &pages, (fresh, &mut warnings))?;
+        if !has_more {
+            match ties::look(inner, &pages) {
+                // Who only wants a call closed does not wait for a long history.
+                Ok(looked) => {
+                    has_more = looked.has_told || (looked.has_more && fresh.is_none());
+                }
+                Err(error) => warnings.push(format!("commits are not looked through: {error}")),
+            }
+        }
+        match publish::publish(inner, &pages) {
+            Ok(told) => warnings.extend(told),
+            Err(error) => {
+                warnings.push(format!("the views of the trace are not written: {error}"));
+            }
         }
         pages.commit()?;
         if !has_more {
@@ -100,6 +115,7 @@ fn take_in(
         let event = event?;
         next = event.seq.saturating_add(1);
         note_permission(pages, &event)?;
+        ties::take_in(pages, &event)?;
         if is_change(&event) {
             let told = trace(inner, pages, (&event, fresh))?;
             warnings.extend(told);

@@ -168,23 +168,30 @@ fn commits() {
     let last = format!("{MORE}fn third_function() {{\n    final_call(19);\n}}\n");
     place.edit(2, "a.rs", Some(MORE), Some(&last));
     let at = path("a.rs");
-    let file = |content: &'static str, parent: Option<&str>| CommitFile {
+    let file = |content: &'static str, parent: Option<&'static str>| CommitFile {
         path: Box::leak(Box::new(at.clone())),
         content: content.as_bytes(),
-        parent: parent.map(|text| Digest::of(text.as_bytes())),
+        parent: parent.map(str::as_bytes),
+    };
+    let mut tie = |commit: &str, file: &CommitFile<'_>| {
+        let ties = place.0.ties(file).unwrap();
+        add_ties(place.0.store_mut(), commit, &ties).unwrap();
+        // Saying it again says nothing new.
+        add_ties(place.0.store_mut(), commit, &ties).unwrap();
+        ties
     };
     let last: &'static str = Box::leak(last.into_boxed_str());
-    let one = place.0.tie("c0ffee", &[file(MORE, Some(BASE))]).unwrap();
+    let one = tie("c0ffee", &file(MORE, Some(BASE)));
     assert_eq!(one.len(), 1);
     assert_eq!(one[0].execution.as_str(), "call-1");
-    let two = place.0.tie("beef00", &[file(last, Some(MORE))]).unwrap();
+    let two = tie("beef00", &file(last, Some(MORE)));
     assert_eq!(
         two.iter()
             .map(|tie| tie.execution.as_str())
             .collect::<Vec<_>>(),
         ["call-2"]
     );
-    let squashed = place.0.tie("50a5ed", &[file(last, Some(BASE))]).unwrap();
+    let squashed = tie("50a5ed", &file(last, Some(BASE)));
     assert_eq!(squashed.len(), 2);
     let store = place.0.store();
     assert_eq!(ties_of(store, "50a5ed").unwrap(), Some(squashed));
