@@ -34,6 +34,7 @@ mod run;
 mod settle;
 mod site;
 mod store;
+mod teach;
 mod tidy;
 pub mod tool;
 mod tracing;

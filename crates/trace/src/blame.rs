@@ -18,7 +18,7 @@ use crate::history::{
 use crate::nodes::Definition;
 use nearest::Base;
 
-pub use render::{json, porcelain, terminal};
+pub use render::{Commits, json, porcelain, terminal};
 
 #[cfg(test)]
 mod tests;

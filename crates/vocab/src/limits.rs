@@ -589,6 +589,9 @@ pub const GIT_TREE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How deep the folders of a commit are looked through.
 pub const GIT_TREE_DEPTH_MAX: usize = 256;
 
+/// Commits of other repositories that an undo knows not to be its own any more.
+pub const GIT_PUSHED_COMMITS_MAX: usize = 2_000;
+
 /// Heads of branches from which commits are looked for.
 pub const GIT_TIPS_MAX: usize = 1_000;
 

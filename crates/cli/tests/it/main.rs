@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod commits;
+#[cfg(test)]
 mod compliance;
 #[cfg(test)]
 mod confined;
@@ -36,6 +38,8 @@ mod intent;
 #[cfg(test)]
 mod ledgers;
 #[cfg(test)]
+mod lessons;
+#[cfg(test)]
 mod log;
 #[cfg(test)]
 mod proposals;
@@ -54,4 +58,8 @@ mod stats;
 #[cfg(test)]
 mod traced;
 #[cfg(test)]
+mod undone;
+#[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod views;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
-use tagout_trace::blame::{Authorship, Blame, Outside};
+use tagout_trace::blame::{Authorship, Blame, Commits, Outside};
 use tagout_trace::dialects::{self, Reading};
 use tagout_trace::history::{Topic, find};
 use tagout_trace::ranges;
@@ -66,11 +66,8 @@ pub struct Blamed {
     pub blame: Blame,
     /// The file as it is.
     pub bytes: Vec<u8>,
-    /// Which of its lines the commit that is checked out holds; `None` where nobody can tell,
-    /// because there is no version control or no commit.
-    pub committed: Option<Vec<bool>>,
-    /// The commits that hold lines of a call, the latest last.
-    pub commits: BTreeMap<CallId, Vec<String>>,
+    /// What version control has of it.
+    pub commits: Commits,
 }
 
 /// Which lines of a file the commit that is checked out holds.
@@ -152,24 +149,28 @@ impl Engine {
         let pages = book.begin()?;
         let outside = self.someone_outside(path)?;
         let blame = Authorship::new(&pages).blame(path, &bytes, outside)?;
-        let mut commits = BTreeMap::new();
+        let mut of = BTreeMap::new();
         for origin in blame.origins.values() {
             let call = origin.execution.clone();
-            commits.insert(call, ties::commits(&pages, &origin.execution)?);
+            of.insert(call, ties::commits(&pages, &origin.execution)?);
         }
+        let lines = committed(self.inner.workspace.root(), path, &bytes);
         Ok(Blamed {
-            committed: committed(self.inner.workspace.root(), path, &bytes),
             blame,
             bytes,
-            commits,
+            commits: Commits { lines, of },
         })
     }
 
-    /// B6: the commits that hold lines of a call, the latest last.
-    pub fn commits_of(&self, call: &CallId) -> Result<Vec<String>, GateError> {
+    /// B6: the commits that hold lines of some calls, the latest last.
+    pub fn commits_of<'c>(
+        &self,
+        calls: impl IntoIterator<Item = &'c CallId>,
+    ) -> Result<BTreeMap<CallId, Vec<String>>, GateError> {
         let mut book = Book::open(&self.inner.site)?;
         let pages = book.begin()?;
-        ties::commits(&pages, call)
+        let tied = |call: &CallId| Ok((call.clone(), ties::commits(&pages, call)?));
+        calls.into_iter().map(tied).collect()
     }
 
     fn someone_outside(&self, path: &WorkspacePath) -> Result<Outside, GateError> {

@@ -76,8 +76,7 @@ impl Book {
             connection.busy_timeout(Duration::from_millis(LOCK_WAIT_MS_MAX))?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
-            let version: i64 =
-                connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
             if version < SCHEMA_VERSION {
                 connection.execute_batch(SCHEMA)?;
                 connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;

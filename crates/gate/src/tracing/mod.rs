@@ -18,7 +18,8 @@ pub use ask::{Blamed, TraceQuery};
 
 pub(crate) use book::{Book, By, Pages, Taken};
 pub(crate) use effects::effects_of;
-pub(crate) use gather::moves;
+pub(crate) use gather::{NETWORK_PAGE, moves};
+pub(crate) use ties::{commits, pushed};
 
 use tagout_ledger::{Event, LifecycleState, Reader};
 use tagout_trace::blame::{Authorship, Outside};
@@ -125,10 +126,14 @@ fn take_in(
     Ok(next > from && next < reader.size()?)
 }
 
-/// An execution that ended with changed files, a person's own among them.
+/// An execution that ended with changed files, a person's own among them. What was rolled back has
+/// files only if a client left them changed.
 fn is_change(event: &Event) -> bool {
     let body = &event.body;
-    let is_over = matches!(body.state, None | Some(LifecycleState::Completed));
+    let is_over = matches!(
+        body.state,
+        None | Some(LifecycleState::Completed | LifecycleState::RolledBack)
+    );
     is_over && body.execution_id.is_some() && !body.paths.is_empty()
 }
 
@@ -205,9 +210,15 @@ fn keep(pages: &Pages<'_>, record: &Record, is_published: bool) -> Result<bool, 
 fn attribute(inner: &Inner, pages: &Pages<'_>, gathered: &Gathered) -> Result<(), GateError> {
     let files = gathered.files();
     let mut authorship = Authorship::new(pages);
-    if gathered.is_persons() {
+    let someone = match (gathered.is_persons(), gathered.is_anyones()) {
+        (true, _) => Some(Outside::Human),
+        // The call failed, so the lines may be its client's or a person's.
+        (false, true) => Some(Outside::Unknown),
+        (false, false) => None,
+    };
+    if let Some(outside) = someone {
         for file in &files {
-            authorship.observe(file.path, file.after.unwrap_or_default(), Outside::Human)?;
+            authorship.observe(file.path, file.after.unwrap_or_default(), outside)?;
         }
         return Ok(());
     }

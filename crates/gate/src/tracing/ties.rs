@@ -199,8 +199,17 @@ pub(super) fn take_in(pages: &Pages<'_>, event: &Event) -> Result<(), GateError>
     pages.keep_link((&link.id, body.timestamp), link.to_line().trim_end())
 }
 
+/// The commits that others are known to have, as far back as is looked.
+pub(crate) fn pushed(inner: &Inner) -> BTreeSet<String> {
+    let Some(mut repository) = Repository::open(inner.workspace.root()) else {
+        return BTreeSet::new();
+    };
+    let pushed = repository.pushed();
+    pushed.iter().map(ToString::to_string).collect()
+}
+
 /// The latest commits that hold lines of a call, oldest first.
-pub(super) fn commits(pages: &Pages<'_>, call: &CallId) -> Result<Vec<String>, GateError> {
+pub(crate) fn commits(pages: &Pages<'_>, call: &CallId) -> Result<Vec<String>, GateError> {
     let mut commits = commits_of(&pages, call)?;
     let extra = commits.len().saturating_sub(TIE_COMMITS_SHOWN_MAX);
     commits.drain(..extra);

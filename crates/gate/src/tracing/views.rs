@@ -83,7 +83,11 @@ impl Found {
         let mut known: BTreeSet<String> = BTreeSet::new();
         for line in there.lines() {
             let mut reading = dialects::read(line.as_bytes());
-            match (reading.entries.pop(), reading.entries.len(), reading.damage_count) {
+            match (
+                reading.entries.pop(),
+                reading.entries.len(),
+                reading.damage_count,
+            ) {
                 (Some(entry), 0, 0) => {
                     known.insert(id(&entry.item).to_owned());
                     found.take(entry.item, line, (&own, &mut records));

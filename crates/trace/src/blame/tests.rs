@@ -2,7 +2,9 @@
 
 use tagout_vocab::{CallId, Digest, IntentId, Timestamp, WorkspacePath};
 
-use super::{Authorship, Basis, Blame, CommitFile, FileChange, Outside, json, porcelain, terminal};
+use super::{
+    Authorship, Basis, Blame, CommitFile, Commits, FileChange, Outside, json, porcelain, terminal,
+};
 use crate::attribution::{Author, Certainty, Origin};
 use crate::history::{MemoryStore, commits_of, ties_of};
 use crate::nodes::definitions;
@@ -207,16 +209,28 @@ fn forms() {
     let text = "let plain_name = 1;\nlet \u{1b}[31m = 2;\n";
     place.edit(1, "a.rs", Some("let plain_name = 1;\n"), Some(text));
     let blame = place.blame("a.rs", text);
-    insta::assert_snapshot!(terminal(&blame, text.as_bytes()), @r"
+    let none = Commits::default();
+    let time = |at: tagout_vocab::Timestamp| at.to_string();
+    insta::assert_snapshot!(terminal(&blame, (&none, &time), text.as_bytes()), @r"
     -       (unknown             -      -                        1) let plain_name = 1;
     INT-001 (some-client/model-1 call-1 2026-01-01T00:00:00.000Z 2) let �[31m = 2;
     ");
-    let lines = porcelain(&blame, text.as_bytes());
+    let lines = porcelain(&blame, &none, text.as_bytes());
     assert!(lines.starts_with(
         "unknown 1 certain\n\tlet plain_name = 1;\ncall-1 2 certain\nintent INT-001\n"
     ));
-    let value = json(&blame);
+    let value = json(&blame, &none);
     assert_eq!(value["lines"][1]["intent_id"], "INT-001");
     assert_eq!(value["lines"][1]["approval"], "rule 3");
     assert_eq!(value["lines"][0]["author"], "unknown");
+    let call = CallId::new("call-1").unwrap();
+    let commits = Commits {
+        lines: Some(vec![true, false]),
+        of: [(call, vec!["c0ffee00c0ffee".to_owned()])].into(),
+    };
+    insta::assert_snapshot!(terminal(&blame, (&commits, &time), text.as_bytes()), @"");
+    insta::assert_snapshot!(porcelain(&blame, &commits, text.as_bytes()), @"");
+    let value = json(&blame, &commits);
+    assert_eq!(value["lines"][1]["commits"][0], "c0ffee00c0ffee");
+    assert_eq!(value["lines"][1]["committed"], false);
 }

@@ -72,7 +72,10 @@ impl Repository {
 
     /// An object of at most so many bytes.
     fn object(&mut self, id: &Oid, max: usize) -> Option<Object> {
-        let loose = self.stores.iter().find_map(|one| object::loose(one, id, max));
+        let loose = self
+            .stores
+            .iter()
+            .find_map(|one| object::loose(one, id, max));
         loose.or_else(|| pack::object(self.packs(), id, max))
     }
 

@@ -257,7 +257,9 @@ fn apply(base: &[u8], delta: &[u8], max: usize) -> Option<Vec<u8>> {
     while !rest.is_empty() {
         let order = byte(&mut rest)?;
         let piece = if order & 0x80 == 0 {
-            let (own, left) = rest.split_at_checked(usize::from(order)).filter(|_| order > 0)?;
+            let (own, left) = rest
+                .split_at_checked(usize::from(order))
+                .filter(|_| order > 0)?;
             rest = left;
             own
         } else {

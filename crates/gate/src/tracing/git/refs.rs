@@ -50,18 +50,29 @@ impl Repository {
     /// The head and the tips of the branches of this repository, each once.
     pub(super) fn tips(&self) -> Vec<Oid> {
         let mut tips: Vec<Oid> = self.head().into_iter().collect();
-        let heads = self.common.join("refs/heads");
-        loose(&heads, NAME_DEPTH_MAX, &mut tips);
+        self.beneath("refs/heads/", &mut tips);
+        tips
+    }
+
+    /// What the other repositories had when they were last heard of.
+    pub(super) fn remote_tips(&self) -> Vec<Oid> {
+        let mut tips = Vec::new();
+        self.beneath("refs/remotes/", &mut tips);
+        tips
+    }
+
+    fn beneath(&self, start: &str, tips: &mut Vec<Oid>) {
+        let folder = self.common.join(start);
+        loose(&folder, NAME_DEPTH_MAX, tips);
         let packed = text(&self.common.join("packed-refs"), PACKED_BYTES_MAX).unwrap_or_default();
         for line in packed.lines() {
             if let Some((id, name)) = line.split_once(' ')
-                && let Some(name) = name.strip_prefix("refs/heads/")
-                && !heads.join(name).exists()
+                && let Some(name) = name.strip_prefix(start)
+                && !folder.join(name).exists()
             {
-                add(&mut tips, Oid::parse(id));
+                add(tips, Oid::parse(id));
             }
         }
-        tips
     }
 }
 

@@ -145,8 +145,10 @@ impl Repository {
             }
             let mut path = folder.path.clone();
             path.extend_from_slice(&entry.name);
-            let id_of = |kind| move |old: &Option<&Entry>| {
-                old.filter(|old| old.kind == kind).map(|old| old.id.clone())
+            let id_of = |kind| {
+                move |old: &Option<&Entry>| {
+                    old.filter(|old| old.kind == kind).map(|old| old.id.clone())
+                }
             };
             match entry.kind {
                 EntryKind::Other => {}

@@ -1,8 +1,8 @@
 //! Which commits nobody has looked at yet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tagout_vocab::limits::GIT_WALK_COMMITS_MAX;
+use tagout_vocab::limits::{GIT_PUSHED_COMMITS_MAX, GIT_WALK_COMMITS_MAX};
 
 use super::{Commit, Oid, Repository};
 
@@ -34,6 +34,24 @@ impl Repository {
             found.push((id, commit));
         }
         Ok(in_order(found))
+    }
+}
+
+impl Repository {
+    /// The commits that other repositories have, as far back as is looked.
+    pub(crate) fn pushed(&mut self) -> BTreeSet<Oid> {
+        let mut seen = BTreeSet::new();
+        let mut open: VecDeque<Oid> = self.remote_tips().into();
+        while let Some(id) = open.pop_front() {
+            if seen.len() < GIT_PUSHED_COMMITS_MAX
+                && !seen.contains(&id)
+                && let Some(commit) = self.commit(&id)
+            {
+                open.extend(commit.parents);
+                seen.insert(id);
+            }
+        }
+        seen
     }
 }
 
