@@ -35,6 +35,7 @@ mod run;
 mod settle;
 mod site;
 mod store;
+mod teach;
 mod tidy;
 pub mod tool;
 mod tracing;

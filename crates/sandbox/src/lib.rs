@@ -40,7 +40,7 @@ pub use host::{Host, Line, Probed, State};
 pub use lease::lease;
 pub use limits::{Limit, LimitHit, LimitHost, Limits};
 pub use output::{Captured, Listener, LiveSink, Output, Stream};
-pub use plan::{Enforcer, Plan, nested_mount, plan};
+pub use plan::{Enforcer, NETWORK_OPEN, Plan, nested_mount, plan};
 pub use scratch::remove as remove_scratch;
 pub use session::{Detached, session_runs, stop_detached, stop_session};
 pub use signals::on_interrupt;

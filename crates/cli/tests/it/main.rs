@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod commits;
+#[cfg(test)]
 mod compliance;
 #[cfg(test)]
 mod confined;
@@ -39,6 +41,8 @@ mod intent;
 #[cfg(test)]
 mod ledgers;
 #[cfg(test)]
+mod lessons;
+#[cfg(test)]
 mod log;
 #[cfg(test)]
 mod proposals;
@@ -61,4 +65,8 @@ mod trace_bulk;
 #[cfg(test)]
 mod traced;
 #[cfg(test)]
+mod undone;
+#[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod views;
