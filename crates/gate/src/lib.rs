@@ -21,6 +21,7 @@ mod measure;
 mod observed;
 mod old_text;
 mod own;
+mod patched;
 mod people;
 mod permit;
 mod receipt;

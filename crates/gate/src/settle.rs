@@ -176,7 +176,11 @@ impl Settling<'_> {
         };
         let predicted = !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted);
         if predicted && !changes.is_empty() {
-            return self.close(execution, Ok((None, changes)));
+            let receipt = self.close(execution, Ok((None, changes)));
+            if !self.altered {
+                note_seen(self.inner, ticket);
+            }
+            return receipt;
         }
         let message = "nobody told how the call ended, and the files do not tell".to_owned();
         let (kind, cause) = (FailureKind::State, Cause::NeverSettled);

@@ -16,7 +16,7 @@ use run::Places;
 use stub::{Script, Stub};
 
 /// No scripted run takes longer, on a loaded machine too.
-const PATIENCE: Duration = Duration::from_mins(3);
+const PATIENCE: Duration = Duration::from_mins(9);
 
 /// Plays one script with one client in a throw-away workspace, and shows what came of it.
 pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, XtaskError> {
