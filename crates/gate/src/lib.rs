@@ -22,6 +22,7 @@ mod measure;
 mod observed;
 mod old_text;
 mod own;
+mod patched;
 mod people;
 mod permit;
 mod receipt;

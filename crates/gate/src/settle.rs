@@ -135,21 +135,13 @@ fn settle_open(
     // Whatever the client says: files that hold what the arguments predict were written by it.
     let is_predicted = !changes.is_empty() && run.as_predicted();
     match &report.ended {
-        Reported::Succeeded => {
-            let output = report.output.as_ref();
-            let receipt = run.close(execution, Ok((output, changes)));
-            // What other arguments made the client read, nobody knows.
-            if !altered {
-                note_seen(inner, ticket);
-            }
-            receipt
-        }
+        Reported::Succeeded => run.completed(execution, report.output.as_ref(), changes),
         Reported::Failed { message } => {
             let (kind, cause) = (FailureKind::Execution, Cause::ExecutionError);
             let failure = Failure::new(kind, cause, Code::ExecutionFailed, message.clone());
             run.close(execution, Err((failure, changes, is_predicted)))
         }
-        Reported::Unknown if is_predicted => run.close(execution, Ok((None, changes))),
+        Reported::Unknown if is_predicted => run.completed(execution, None, changes),
         Reported::Unknown => run.guess_not(execution, changes),
     }
 }
@@ -183,6 +175,20 @@ impl Settling<'_> {
             now.is_ok_and(|now| after == Some(&now))
         };
         !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted)
+    }
+
+    fn completed(
+        &self,
+        execution: Execution<Executing>,
+        output: Option<&Value>,
+        changes: Vec<PathChange>,
+    ) -> Receipt {
+        let receipt = self.close(execution, Ok((output, changes)));
+        // What other arguments made the client read, nobody knows.
+        if !self.altered {
+            note_seen(self.inner, self.ticket);
+        }
+        receipt
     }
 
     /// Design §13.8: a missing report is settled by what the arguments predict, and nothing else.
