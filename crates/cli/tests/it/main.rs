@@ -32,11 +32,17 @@ mod help;
 #[cfg(test)]
 mod hook_failures;
 #[cfg(test)]
+mod init;
+#[cfg(test)]
+mod install;
+#[cfg(test)]
 mod intent;
 #[cfg(test)]
 mod ledgers;
 #[cfg(test)]
 mod log;
+#[cfg(test)]
+mod machine;
 #[cfg(test)]
 mod proposals;
 #[cfg(test)]
