@@ -30,6 +30,7 @@ mod plan;
 mod scratch;
 mod session;
 mod signals;
+mod trial;
 mod wanted;
 
 pub use confine::{Running, Stopper, serve_if_helper, start_helper_early, use_helper};
@@ -44,6 +45,7 @@ pub use plan::{Enforcer, NETWORK_OPEN, Plan, nested_mount, plan};
 pub use scratch::remove as remove_scratch;
 pub use session::{Detached, session_runs, stop_detached, stop_session};
 pub use signals::on_interrupt;
+pub use trial::{Trial, Tried, trial};
 pub use wanted::{Cache, Input, Lane, Layers, Network, Through, Wanted, Weaker};
 
 /// The file by which a process inside a sandbox knows that it is governed. Nothing inside can

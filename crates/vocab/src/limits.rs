@@ -470,6 +470,15 @@ pub const HOOK_NOTE_MS_MAX: i64 = 10 * 60 * 1000;
 /// what the files tell.
 pub const HOOK_MISSING_MS: i64 = 10_000;
 
+/// How long a client may take to tell its version, or to try a command in its own sandbox.
+pub const TRIAL_MS_MAX: u64 = 20_000;
+
+/// What is read of each of the two outputs of a program that is tried.
+pub const TRIAL_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Files that `install` notes as its own.
+pub const INSTALL_NOTE_BYTES_MAX: u64 = 1024 * 1024;
+
 /// A text beyond this is not compared line by line: the change is one range.
 pub const TRACE_DIFF_BYTES_MAX: usize = 64 * 1024 * 1024;
 

@@ -180,6 +180,11 @@ fn make_dir(path: &Path, mode: u32) -> Result<(), Error> {
     sys::sync_all(&folder).map_err(at("sync", shown(path)))
 }
 
+/// Removes the file that a path leads to, through links, durably.
+pub fn remove_followed(path: &Path) -> Result<(), Error> {
+    remove(&followed(path)?)
+}
+
 /// Removes a file durably; a file that is not there is not missed.
 pub fn remove(path: &Path) -> Result<(), Error> {
     let (folder, name) = split(path)?;
@@ -244,6 +249,20 @@ pub fn append_lines(path: &Path, lines: &[u8]) -> Result<(), Error> {
         bytes.push(b'\n');
     }
     file.write_all(&bytes).map_err(doing())
+}
+
+/// A lock between processes, held until it is dropped or the process ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: Handle,
+}
+
+/// Waits until no other process holds the lock of a file, which is made if it is not there.
+pub fn lock(path: &Path) -> Result<Lock, Error> {
+    let (folder, name) = split(path)?;
+    let file = sys::open_append(&folder, &name, 0o600).map_err(at("lock", shown(path)))?;
+    wait_for(&file, path)?;
+    Ok(Lock { _file: file })
 }
 
 fn wait_for(file: &Handle, path: &Path) -> Result<(), Error> {

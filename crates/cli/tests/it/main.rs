@@ -37,6 +37,10 @@ mod help;
 #[cfg(test)]
 mod hook_failures;
 #[cfg(test)]
+mod init;
+#[cfg(test)]
+mod install;
+#[cfg(test)]
 mod intent;
 #[cfg(test)]
 mod ledgers;
@@ -44,6 +48,8 @@ mod ledgers;
 mod lessons;
 #[cfg(test)]
 mod log;
+#[cfg(test)]
+mod machine;
 #[cfg(test)]
 mod proposals;
 #[cfg(test)]

@@ -106,7 +106,10 @@ fn configured(work: &Work) -> Answer {
     let gone = findings.iter().find(|finding| {
         matches!(
             finding.kind,
-            FindingKind::SwitchedOff | FindingKind::Missing | FindingKind::Unreadable
+            FindingKind::SwitchedOff
+                | FindingKind::Loosened
+                | FindingKind::Missing
+                | FindingKind::Unreadable
         )
     });
     match gone {
