@@ -25,6 +25,7 @@ use clap_complete::Shell;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::homes::{self, Homes};
+pub(crate) use crate::identity::user;
 use crate::report;
 
 /// Lockout-tagout for AI coding agents
@@ -397,10 +398,4 @@ fn named(name: &str) -> Option<PathBuf> {
     std::env::var_os(name)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
-}
-
-/// Who runs this, for the record.
-pub(crate) fn user() -> String {
-    let named = named("USER").or_else(|| named("LOGNAME"));
-    named.map_or_else(|| "unknown".to_owned(), |name| name.display().to_string())
 }

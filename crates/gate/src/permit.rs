@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tagout_ledger::{Commitment, Durable};
 use tagout_vocab::{
-    Agent, Call, CallId, Class, Digest, GrantId, IntentId, MutationClass, Role, SessionId, Timestamp,
-    WorkspacePath,
+    Agent, Call, CallId, Class, Digest, GrantId, IntentId, MutationClass, Role, SessionId,
+    Timestamp, WorkspacePath,
 };
 use tagout_workspace::Claim;
 

@@ -628,3 +628,12 @@ pub const TIE_COMMIT_ENTRIES_MAX: usize = 4_000;
 
 /// Commits of one call that are named where a call is shown: the latest ones.
 pub const TIE_COMMITS_SHOWN_MAX: usize = 16;
+
+/// Bytes of the system's list of users that are looked at for a name.
+pub const PASSWD_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Characters of a call's path or command that one line of the log shows.
+pub const LOG_WORDS_CHARS_MAX: usize = 72;
+
+/// Characters of the reason of a refusal that one line of the log shows.
+pub const LOG_REASON_CHARS_MAX: usize = 160;

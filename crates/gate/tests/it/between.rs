@@ -65,10 +65,7 @@ fn a_permit_that_cannot_be_stored_is_denied() {
     std::fs::write(&folder, "no folder").unwrap();
     let refusal = refused(&engine, &named(write("src/a.txt", "new"), "c-1"));
     assert!(refusal.reason.contains("permits"), "{refusal:?}");
-    assert_eq!(
-        world.states_of("c-1"),
-        ["DECLARED", "VALIDATED", "DENIED"]
-    );
+    assert_eq!(world.states_of("c-1"), ["DECLARED", "VALIDATED", "DENIED"]);
     let events = world.events();
     let last = &events.last().unwrap().body;
     assert_eq!(last.verdict_code.as_deref(), Some(refusal.code.as_str()));
@@ -85,10 +82,7 @@ fn a_permit_that_cannot_be_stored_is_denied() {
 fn a_failure_after_the_record_has_its_end() {
     let world = World::new();
     drop(in_action(&world, vec![]));
-    let (folder, sessions) = (
-        permits(&world),
-        world.site().state().join("gate/sessions"),
-    );
+    let (folder, sessions) = (permits(&world), world.site().state().join("gate/sessions"));
     // As soon as the permit is stored, the session's file can't be replaced any more.
     let engine = meddled(&world, move || {
         if std::fs::read_dir(&folder).unwrap().next().is_none() {
@@ -122,7 +116,10 @@ fn a_failure_after_the_record_has_its_end() {
         .iter()
         .find(|event| event.body.state == Some(LifecycleState::Aborted));
     let told = aborted.unwrap().body.error.clone().unwrap();
-    assert!(told.message.contains(&refusal.reason), "{told:?} {refusal:?}");
+    assert!(
+        told.message.contains(&refusal.reason),
+        "{told:?} {refusal:?}"
+    );
     assert!(!is_open(&world), "no permit is left");
 }
 
