@@ -130,6 +130,12 @@ pub enum GateError {
         /// The code of that.
         code: Code,
     },
+    /// Git could not be asked.
+    #[error("git can't be asked: {why}")]
+    Unasked {
+        /// What it said, or why it was not started.
+        why: String,
+    },
     /// A command's layer can't be read.
     #[error("the layer of a command can't be read: {source}")]
     Layer {
@@ -217,6 +223,7 @@ impl GateError {
             | Self::Trace { .. }
             | Self::Io { .. }
             | Self::Locked { .. }
+            | Self::Unasked { .. }
             | Self::Damaged { .. }
             | Self::Key { .. }
             | Self::Unknown { .. }

@@ -19,9 +19,11 @@ mod exec_corpus;
 #[cfg(test)]
 mod exec_everyday;
 mod exec_folders;
+mod exec_git;
 #[cfg(test)]
 mod exec_snapshot;
 #[cfg(test)]
+mod exec_user;
 mod exec_walls;
 #[cfg(test)]
 mod explain;

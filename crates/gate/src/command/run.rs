@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tagout_policy::shell::{self, ShellContext};
 use tagout_sandbox::{Ended, Host, Lane, Plan, SandboxError, Wanted};
 use tagout_vocab::limits::IMAGE_BYTES_MAX;
 use tagout_vocab::{Class, Place, ResourceLimits};
@@ -134,8 +135,36 @@ impl Room<'_> {
         Ok(places.private.refresh(self.root(), &is_private)?)
     }
 
+    /// A worktree is another workspace, and what git notes about it decides where it looks. What
+    /// is seen to make or move one is refused before it runs; what is not seen is parked.
+    fn no_worktrees(&self, line: &str) -> Result<(), ToolError> {
+        let books = &self.inner.shelf.books;
+        let context = ShellContext::bare(&books.knowledge, &self.inner.roots);
+        let makes = |part: &shell::Part| {
+            let words: Vec<&str> = part.text.split_whitespace().collect();
+            let pairs = words.windows(2);
+            part.program == "git"
+                && pairs.into_iter().any(|pair| {
+                    matches!(
+                        pair,
+                        ["worktree", "add" | "move" | "remove" | "repair" | "prune"]
+                    )
+                })
+        };
+        let found = shell::analyse(line, &context);
+        if !found.parts.iter().any(makes) {
+            return Ok(());
+        }
+        Err(confinement(
+            "a worktree of git's is another workspace, which no command makes or removes",
+            "work on a branch here, as with `git switch -c NAME`; a person makes a worktree and \
+             sets it up with `tagout init`",
+        ))
+    }
+
     /// Runs a command to its end, or leaves a long-running one to its session.
     pub(crate) fn run(&self, command: &Command) -> Result<Over, ToolError> {
+        self.no_worktrees(&command.line)?;
         let cwd = self.start_in(command.cwd.as_deref())?;
         let state = |error: GateError| of_state(&error);
         let places = Places::make(self).map_err(state)?;
