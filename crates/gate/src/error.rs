@@ -130,6 +130,14 @@ pub enum GateError {
         /// The code of that.
         code: Code,
     },
+    /// A grant that nobody could hold, or that would have no effect.
+    #[error("`{capability}` can't be granted: {why}")]
+    NotGranted {
+        /// What was asked for.
+        capability: String,
+        /// Why not, and what helps.
+        why: &'static str,
+    },
     /// Git could not be asked.
     #[error("git can't be asked: {why}")]
     Unasked {
@@ -215,6 +223,7 @@ impl GateError {
             } => Code::StateLost,
             Self::Unreadable { .. } => Code::PolicyInvalid,
             Self::NotApplied { code, .. } => *code,
+            Self::NotGranted { .. } => Code::IsolationUnavailable,
             Self::AlreadySetUp { .. }
             | Self::StateInside { .. }
             | Self::Ledger { .. }

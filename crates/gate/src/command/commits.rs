@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use tagout_sandbox::layer::ChangeSet;
+use tagout_sandbox::layer::{self, ChangeSet};
 use tagout_vocab::{Code, IntentId};
 use tagout_workspace::{Change, ChangeKind, RelPath, files};
 
@@ -217,7 +217,9 @@ fn listed(raw: &[u8]) -> BTreeSet<Content> {
 
 /// A folder for asking, beside the layer.
 pub(super) fn scratch(own: &Path) -> Result<PathBuf, GateError> {
-    made(own.join("asked"))
+    let folder = own.join("asked");
+    layer::remove(&folder)?;
+    made(folder)
 }
 
 /// What is asked about, where the script finds it.

@@ -1,5 +1,6 @@
 //! Asking git about a repository, with nothing writable and nothing of the repository's run.
 
+use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub(super) struct Git<'a> {
     folder: &'a [u8],
     upper: PathBuf,
     scratch: PathBuf,
+    /// How often it was asked.
+    asked: Cell<u32>,
 }
 
 impl<'a> Git<'a> {
@@ -58,6 +61,7 @@ impl<'a> Git<'a> {
             folder,
             upper: own.join("upper"),
             scratch: scratch(own)?,
+            asked: Cell::new(0),
         })
     }
 
@@ -75,11 +79,12 @@ impl<'a> Git<'a> {
     ) -> Result<Vec<u8>, GateError> {
         let tmp = super::folders::made(self.scratch.join("tmp"))?;
         write_input(&tmp, input)?;
+        self.asked.set(self.asked.get() + 1);
         let printed: Arc<Mutex<Vec<u8>>> = Arc::default();
         let collected = Arc::clone(&printed);
         let wanted = Wanted {
             output: Output {
-                artifact: self.scratch.join("output"),
+                artifact: self.artifact(),
                 live: Some(LiveSink(Arc::new(move |stream, bytes| {
                     if stream == Stream::Out {
                         let mut all = collected.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,6 +107,10 @@ impl<'a> Git<'a> {
         }
         let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(std::mem::take(&mut *printed))
+    }
+
+    fn artifact(&self) -> PathBuf {
+        self.scratch.join(format!("output-{}", self.asked.get()))
     }
 
     fn wanted(&self, when: Asked, script: &str, tmp: PathBuf) -> Wanted {
@@ -143,7 +152,7 @@ impl<'a> Git<'a> {
             long_running: false,
             input: Input::Nothing,
             output: Output {
-                artifact: self.scratch.join("output"),
+                artifact: self.artifact(),
                 live: None,
             },
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tagout_policy::shell::{self, ShellContext};
 use tagout_sandbox::{Ended, Host, Lane, Plan, SandboxError, Wanted};
-use tagout_vocab::limits::IMAGE_BYTES_MAX;
+use tagout_vocab::limits::{IMAGE_BYTES_MAX, LONG_RUNNING_GRACE_MS};
 use tagout_vocab::{Class, Place, ResourceLimits};
 use tagout_workspace::{Mark, TakenBack};
 
@@ -169,6 +169,9 @@ impl Room<'_> {
         let state = |error: GateError| of_state(&error);
         let places = Places::make(self).map_err(state)?;
         let mut wanted = self.wanted(command, cwd, &places);
+        if self.ticket.class == Class::Destructive && !command.long_running {
+            wanted.through = self.passed_through()?;
+        }
         let host = self.yard.host(&self.inner.site.state).map_err(state)?;
         if !host.transaction.works() {
             // Without overlays there are none for caches either; they are read-only then.
@@ -197,7 +200,11 @@ impl Room<'_> {
         let enforcers = plan.enforcers().to_vec();
         let mark = self.inner.workspace.mark()?;
         let running = plan.start().map_err(of_sandbox)?;
-        if command.long_running {
+        let lives = command.long_running
+            && !running
+                .ended_within(Duration::from_millis(LONG_RUNNING_GRACE_MS))
+                .map_err(of_sandbox)?;
+        if lives {
             let detached = running.detach().map_err(of_sandbox)?;
             let id = super::long::note(&places.session, self.ticket, detached, &command.line);
             let ended = left_running(lane, enforcers, id.map_err(state)?);
