@@ -43,7 +43,7 @@ pub use limits::{Limit, LimitHit, LimitHost, Limits};
 pub use output::{Captured, Listener, LiveSink, Output, Stream};
 pub use plan::{Enforcer, NETWORK_OPEN, Plan, nested_mount, plan};
 pub use scratch::remove as remove_scratch;
-pub use session::{Detached, session_runs, stop_detached, stop_session};
+pub use session::{Detached, exit_note, session_runs, stop_detached, stop_session};
 pub use signals::on_interrupt;
 pub use trial::{Trial, Tried, trial};
 pub use wanted::{Cache, Input, Lane, Layers, Network, Through, Wanted, Weaker};

@@ -378,6 +378,16 @@ pub const LESSON_BYTES_MAX: usize = 2_000;
 /// The largest index of git that is read.
 pub const GIT_INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// How long a command that is to go on is looked at before it is believed to: one that dies at once
+/// is told like any other.
+pub const LONG_RUNNING_GRACE_MS: u64 = 400;
+
+/// How long git may take to say what a command's commits contain.
+pub const GIT_ASKED_MS_MAX: u64 = 30_000;
+
+/// What it may say.
+pub const GIT_ASKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Sessions whose build folders and caches are kept; those quiet for longest go first.
 pub const SESSION_LAYERS_MAX: usize = 20;
 

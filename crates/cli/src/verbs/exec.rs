@@ -64,6 +64,9 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     call.agent = agent;
     let receipt = engine.execute_with(&call, &attached);
     told::tell(&receipt, args.json)?;
+    if args.long_running && !args.json {
+        told::died_at_once(&receipt);
+    }
     Ok(Exit::Own(code(&receipt, interrupted.signal())))
 }
 

@@ -24,9 +24,11 @@ mod exec_corpus;
 mod exec_everyday;
 #[cfg(test)]
 mod exec_folders;
+mod exec_git;
 #[cfg(test)]
 mod exec_snapshot;
 #[cfg(test)]
+mod exec_user;
 mod exec_walls;
 #[cfg(test)]
 mod explain;
