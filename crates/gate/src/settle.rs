@@ -51,7 +51,9 @@ pub(crate) fn resume(inner: &Inner, execution: &CallId) -> Result<Permit, GateEr
         why,
     };
     let ticket = inner.site.store.ticket(execution)?;
-    let ticket = ticket.ok_or_else(|| refused("no such permit is open"))?;
+    let mut ticket = ticket.ok_or_else(|| refused("no such permit is open"))?;
+    let seq = recover::authorised(inner, execution, ticket.seq)?;
+    ticket.seq = seq.ok_or_else(|| refused("the ledger did not authorise it"))?;
     let (event, durable) = inner.ledger.confirm(ticket.seq)?;
     let body = event.body;
     let authorised = body.state == Some(LifecycleState::Authorized)
@@ -102,7 +104,8 @@ fn not_settled(execution: &CallId, refusal: Refusal) -> Receipt {
 fn is_open(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
     let store = &inner.site.store;
     let kept = store.ticket(&ticket.execution)?;
-    if kept.is_none_or(|kept| kept.seq != ticket.seq) {
+    // The commitment is salted, so it is another one each time a call is admitted.
+    if kept.is_none_or(|kept| kept.input_hash != ticket.input_hash) {
         return Ok(false);
     }
     if !recover::has_ended(inner, &ticket.execution, ticket.seq)? {
@@ -132,21 +135,13 @@ fn settle_open(
     // Whatever the client says: files that hold what the arguments predict were written by it.
     let is_predicted = !changes.is_empty() && run.as_predicted();
     match &report.ended {
-        Reported::Succeeded => {
-            let output = report.output.as_ref();
-            let receipt = run.close(execution, Ok((output, changes)));
-            // What other arguments made the client read, nobody knows.
-            if !altered {
-                note_seen(inner, ticket);
-            }
-            receipt
-        }
+        Reported::Succeeded => run.completed(execution, report.output.as_ref(), changes),
         Reported::Failed { message } => {
             let (kind, cause) = (FailureKind::Execution, Cause::ExecutionError);
             let failure = Failure::new(kind, cause, Code::ExecutionFailed, message.clone());
             run.close(execution, Err((failure, changes, is_predicted)))
         }
-        Reported::Unknown if is_predicted => run.close(execution, Ok((None, changes))),
+        Reported::Unknown if is_predicted => run.completed(execution, None, changes),
         Reported::Unknown => run.guess_not(execution, changes),
     }
 }
@@ -180,6 +175,20 @@ impl Settling<'_> {
             now.is_ok_and(|now| after == Some(&now))
         };
         !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted)
+    }
+
+    fn completed(
+        &self,
+        execution: Execution<Executing>,
+        output: Option<&Value>,
+        changes: Vec<PathChange>,
+    ) -> Receipt {
+        let receipt = self.close(execution, Ok((output, changes)));
+        // What other arguments made the client read, nobody knows.
+        if !self.altered {
+            note_seen(self.inner, self.ticket);
+        }
+        receipt
     }
 
     /// Design §13.8: a missing report is settled by what the arguments predict, and nothing else.
@@ -302,10 +311,31 @@ impl Engine {
         let mut receipts = Vec::new();
         for ticket in self.inner.site.store.open_tickets()? {
             if ticket.session == *session && ticket.admitted_at < before {
-                let permit = self.resume(&ticket.execution)?;
-                receipts.push(self.settle(permit, &Report::default()));
+                receipts.extend(self.settle_unreported(&ticket)?);
             }
         }
         Ok(receipts)
+    }
+
+    /// Settles a permit by what the files tell. One that the ledger never authorised, because its
+    /// process failed or died on the way, was given to nobody and goes.
+    pub(crate) fn settle_unreported(&self, ticket: &Ticket) -> Result<Option<Receipt>, GateError> {
+        match self.resume(&ticket.execution) {
+            Ok(permit) => Ok(Some(self.settle(permit, &Report::default()))),
+            Err(GateError::NoPermit { .. }) => {
+                // Whoever is just being admitted holds the lock of its session.
+                let inner = &self.inner;
+                let _locked = inner.site.store.lock_session(&ticket.session)?;
+                if matches!(
+                    self.resume(&ticket.execution),
+                    Err(GateError::NoPermit { .. })
+                ) {
+                    inner.workspace.release(&ticket.execution)?;
+                    inner.site.store.drop_ticket(&ticket.execution)?;
+                }
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 }

@@ -470,6 +470,15 @@ pub const HOOK_NOTE_MS_MAX: i64 = 10 * 60 * 1000;
 /// what the files tell.
 pub const HOOK_MISSING_MS: i64 = 10_000;
 
+/// How long a client may take to tell its version, or to try a command in its own sandbox.
+pub const TRIAL_MS_MAX: u64 = 20_000;
+
+/// What is read of each of the two outputs of a program that is tried.
+pub const TRIAL_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Files that `install` notes as its own.
+pub const INSTALL_NOTE_BYTES_MAX: u64 = 1024 * 1024;
+
 /// A text beyond this is not compared line by line: the change is one range.
 pub const TRACE_DIFF_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -507,6 +516,10 @@ pub const POSTINGS_PIECE_COUNT_MAX: usize = 256;
 /// The largest source text that is parsed for its syntax.
 pub const SYNTAX_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// Bytes of source whose syntax trees are held at once while one record is made; those of the files
+/// beyond it are let go, and made again if they are needed.
+pub const SYNTAX_HELD_BYTES_MAX: usize = 2 * SYNTAX_BYTES_MAX;
+
 /// Depth of a syntax tree that is looked at; what lies deeper is taken as plain text.
 pub const SYNTAX_DEPTH_MAX: usize = 400;
 
@@ -535,7 +548,7 @@ pub const REASON_NAMES_MAX: usize = 10;
 pub const TRACE_RANGES_MAX: usize = 2_000;
 
 /// Bytes of one line of a trace file; a longer one is damage.
-pub const TRACE_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const TRACE_LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Bytes of a trace file that is read at all.
 pub const TRACE_FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
@@ -568,7 +581,10 @@ pub const TRACE_EFFECTS_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// The largest map of intents that is compared before it is written anew.
 pub const TRACE_MAP_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Records that one question to the trace is answered with.
+/// Records that are held at once while all of them are handed on.
+pub const TRACE_HELD_RECORDS_MAX: usize = 64;
+
+/// Records that one question to the trace is answered with, unless it says how many.
 pub const TRACE_QUERY_RECORDS_MAX: usize = 10_000;
 
 /// Commits that are looked through for those that nobody has tied yet.

@@ -15,11 +15,14 @@ mod confined;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod doors;
+#[cfg(test)]
 mod exec;
 #[cfg(test)]
 mod exec_corpus;
 #[cfg(test)]
 mod exec_everyday;
+#[cfg(test)]
 mod exec_folders;
 #[cfg(test)]
 mod exec_snapshot;
@@ -34,6 +37,10 @@ mod help;
 #[cfg(test)]
 mod hook_failures;
 #[cfg(test)]
+mod init;
+#[cfg(test)]
+mod install;
+#[cfg(test)]
 mod intent;
 #[cfg(test)]
 mod ledgers;
@@ -41,6 +48,8 @@ mod ledgers;
 mod lessons;
 #[cfg(test)]
 mod log;
+#[cfg(test)]
+mod machine;
 #[cfg(test)]
 mod proposals;
 #[cfg(test)]
@@ -55,6 +64,10 @@ mod runtime;
 mod seal;
 #[cfg(test)]
 mod stats;
+#[cfg(test)]
+mod together;
+#[cfg(test)]
+mod trace_bulk;
 #[cfg(test)]
 mod traced;
 #[cfg(test)]

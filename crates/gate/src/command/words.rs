@@ -1,6 +1,6 @@
 //! What is known of everyday tools, as data: build folders, caches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -18,6 +18,8 @@ pub(crate) struct Words {
     pub(crate) generated_files: Vec<String>,
     /// Folders of the home in which tools keep what they can fetch or make again.
     pub(crate) caches: Vec<CacheFolder>,
+    /// Programs that keep nothing in the home when they only read.
+    pub(crate) without_caches: BTreeSet<String>,
     /// Variables that every command gets, whatever the person's own environment says.
     pub(crate) environment: BTreeMap<String, String>,
 }

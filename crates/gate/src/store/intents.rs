@@ -31,10 +31,14 @@ pub(crate) struct IntentUse {
 }
 
 impl IntentUse {
+    /// Who holds it now, and until when.
+    pub(crate) fn held(&self, now: Timestamp) -> Option<&Lease> {
+        self.lease.as_ref().filter(|lease| now < lease.until)
+    }
+
     /// Who holds it now.
     pub(crate) fn holder(&self, now: Timestamp) -> Option<&SessionId> {
-        let lease = self.lease.as_ref().filter(|lease| now < lease.until);
-        lease.map(|lease| &lease.session)
+        self.held(now).map(|lease| &lease.session)
     }
 }
 

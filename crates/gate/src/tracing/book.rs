@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS records (
     is_published INTEGER NOT NULL, body TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS unpublished ON records (number) WHERE is_published = 0;
+CREATE INDEX IF NOT EXISTS by_time ON records (at, number);
 CREATE TABLE IF NOT EXISTS links (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,
     is_published INTEGER NOT NULL, body TEXT NOT NULL
@@ -36,10 +37,11 @@ CREATE INDEX IF NOT EXISTS by_intent ON steps (intent, seq) WHERE intent IS NOT 
 CREATE TABLE IF NOT EXISTS images (
     digest TEXT PRIMARY KEY, at INTEGER NOT NULL, bytes BLOB NOT NULL
 ) WITHOUT ROWID, STRICT;
+CREATE INDEX IF NOT EXISTS images_by_time ON images (at);
 ";
 
-/// Versions only ever add tables, so that a later one makes what is missing.
-const SCHEMA_VERSION: i64 = 2;
+/// Versions only ever add tables and indexes, so that a later one makes what is missing.
+const SCHEMA_VERSION: i64 = 4;
 
 /// One settled execution that changed files.
 #[derive(Clone, Debug)]
@@ -91,10 +93,17 @@ impl Book {
 
     /// Begins a change; one process at a time.
     pub(crate) fn begin(&mut self) -> Result<Pages<'_>, GateError> {
+        self.pages(TransactionBehavior::Immediate)
+    }
+
+    /// Begins to look; keeps nobody from changing it, and sees none of that.
+    pub(crate) fn look(&mut self) -> Result<Pages<'_>, GateError> {
+        self.pages(TransactionBehavior::Deferred)
+    }
+
+    fn pages(&mut self, behavior: TransactionBehavior) -> Result<Pages<'_>, GateError> {
         let path = &self.path;
-        let begun = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate);
+        let begun = self.connection.transaction_with_behavior(behavior);
         let transaction = begun.map_err(|source| GateError::Book {
             path: path.clone(),
             source,
@@ -178,15 +187,45 @@ impl Pages<'_> {
 
     pub(crate) fn record(&self, id: &str) -> Result<Option<String>, GateError> {
         let sql = "SELECT body FROM records WHERE id = ?1";
-        let found = self.transaction.query_row(sql, [id], |row| row.get(0));
-        found.optional().map_err(|source| self.wrong(source))
+        let one = || {
+            let mut found = self.transaction.prepare_cached(sql)?;
+            found.query_row([id], |row| row.get(0)).optional()
+        };
+        one().map_err(|source| self.wrong(source))
     }
 
     /// The latest records since a time, newest first.
     pub(crate) fn latest(&self, since: Timestamp, max: usize) -> Result<Vec<String>, GateError> {
-        let sql = "SELECT body FROM records WHERE at >= ?1 ORDER BY number DESC LIMIT ?2";
+        let sql = "SELECT body FROM records WHERE at >= ?1 ORDER BY at DESC, number DESC LIMIT ?2";
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         self.bodies(sql, params![since.as_millis(), max])
+    }
+
+    /// The number of the record that was taken in last.
+    pub(crate) fn last_number(&self) -> Result<i64, GateError> {
+        let sql = "SELECT coalesce(max(number), 0) FROM records";
+        let found = self.transaction.query_row(sql, [], |row| row.get(0));
+        found.map_err(|source| self.wrong(source))
+    }
+
+    /// The records behind a number up to another one, in the order in which they were taken in; at
+    /// most `max`, each with its number.
+    pub(crate) fn records_after(
+        &self,
+        (after, last): (i64, i64),
+        max: usize,
+    ) -> Result<Vec<(i64, String)>, GateError> {
+        let sql = "SELECT number, body FROM records WHERE number > ?1 AND number <= ?2
+            ORDER BY number LIMIT ?3";
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        let all = || {
+            let mut found = self.transaction.prepare_cached(sql)?;
+            let rows = found.query_map(params![after, last, max], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+            rows.collect::<rusqlite::Result<Vec<(i64, String)>>>()
+        };
+        all().map_err(|source| self.wrong(source))
     }
 
     /// Records that the files in the tree do not show yet, oldest first.
@@ -217,7 +256,9 @@ impl Pages<'_> {
 
     /// Every record and link of this state that the files in the tree are to show.
     pub(crate) fn published(&self) -> Result<Vec<Shown>, GateError> {
-        let sql = "SELECT at, id, body FROM records WHERE is_published = 1 UNION ALL
+        // What was read from others has no event of this ledger, and is theirs to show.
+        let sql = "SELECT at, id, body FROM records
+            WHERE is_published = 1 AND json_extract(body, '$.ledger_event') IS NOT NULL UNION ALL
             SELECT at, id, body FROM links WHERE is_published = 1";
         let all = || {
             let mut found = self.transaction.prepare(sql)?;

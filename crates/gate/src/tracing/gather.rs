@@ -1,6 +1,6 @@
 //! From an event of the ledger and the bytes of both sides to a record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 use tagout_ledger::{Event, Kind, LifecycleState, PathChange};
@@ -83,19 +83,22 @@ impl<'e> Gathered<'e> {
             None => effects::effects_of(inner, pages, &taken)?,
         };
         let files = files(known.unwrap_or_default());
-        let is_known = |path: &str| {
-            let is = |one: &WorkspacePath| one.as_str() == path;
-            let has = |file: &File| is(&file.path) || file.moved_from.as_ref().is_some_and(is);
-            files.iter().any(has)
-        };
+        let mut names: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        names.extend(
+            files
+                .iter()
+                .filter_map(|file| Some(file.moved_from.as_ref()?.as_str())),
+        );
         let has_digest = |change: &&PathChange| change.before.is_some() || change.after.is_some();
         let bare = body.paths.iter().filter(has_digest);
-        let bare = bare.filter(|change| is_traced(&change.path) && !is_known(&change.path));
+        let is_bare =
+            |change: &&PathChange| is_traced(&change.path) && !names.contains(change.path.as_str());
+        let bare = bare.filter(is_bare).collect();
         Ok(Some(Self {
             event,
             taken,
             is_fresh: fresh.is_some(),
-            bare: bare.collect(),
+            bare,
             files,
         }))
     }
@@ -283,32 +286,35 @@ fn files(effects: Vec<Effect>) -> Vec<File> {
         matches!(kind, None | Some(StoodKind::File | StoodKind::Symlink))
     };
     let moved = moves(&effects);
-    let mut found: Vec<File> = effects
+    let whole = effects
         .into_iter()
-        .filter(|effect| is_file(&effect.before) && is_file(&effect.after))
-        .filter_map(|effect| {
-            let path = effect.path.to_workspace().ok()?;
-            is_traced(path.as_str()).then_some(File {
-                path,
+        .filter(|effect| is_file(&effect.before) && is_file(&effect.after));
+    let mut found: BTreeMap<WorkspacePath, File> = BTreeMap::new();
+    for effect in whole {
+        let Ok(path) = effect.path.to_workspace() else {
+            continue;
+        };
+        if is_traced(path.as_str()) {
+            let file = File {
+                path: path.clone(),
                 moved_from: None,
                 before: effect.before,
                 after: effect.after,
-            })
-        })
-        .collect();
+            };
+            found.insert(path, file);
+        }
+    }
     for (to, from) in moved {
         let (Ok(to), Ok(from)) = (to.to_workspace(), from.to_workspace()) else {
             continue;
         };
-        let at = found.iter().position(|file| file.path == from);
-        let before = at.and_then(|at| found.swap_remove(at).before);
-        if let Some(file) = found.iter_mut().find(|file| file.path == to) {
+        let before = found.remove(&from).and_then(|gone| gone.before);
+        if let Some(file) = found.get_mut(&to) {
             file.before = before;
             file.moved_from = Some(from);
         }
     }
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    found
+    found.into_values().collect()
 }
 
 /// Files that went from one place to another with their content: where to, and where from.

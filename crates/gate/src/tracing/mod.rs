@@ -14,7 +14,7 @@ mod ties;
 mod vcs;
 mod views;
 
-pub use ask::{Blamed, TraceQuery};
+pub use ask::{Blamed, TraceQuery, TraceRecords};
 
 pub(crate) use book::{Book, By, Pages, Taken};
 pub(crate) use effects::effects_of;
@@ -176,8 +176,17 @@ fn trace(
     }))
 }
 
-/// Keeps a record and the lists that lead to it. Whether it is new.
+/// Keeps a record, the lists that lead to it and its part of the map. Whether it is new.
 fn keep(pages: &Pages<'_>, record: &Record, is_published: bool) -> Result<bool, GateError> {
+    let is_new = note(pages, record, is_published)?;
+    if is_new {
+        publish::map_all(pages, std::slice::from_ref(record))?;
+    }
+    Ok(is_new)
+}
+
+/// Keeps a record and the lists that lead to it. Whether it is new.
+fn note(pages: &Pages<'_>, record: &Record, is_published: bool) -> Result<bool, GateError> {
     let at = record.timestamp.unwrap_or_default();
     let body = record.to_line();
     if !pages.keep((&record.id, at), body.trim_end(), is_published)? {
@@ -203,7 +212,6 @@ fn keep(pages: &Pages<'_>, record: &Record, is_published: bool) -> Result<bool, 
     for (topic, name) in names {
         lists.add(topic, name, &posting)?;
     }
-    publish::map(pages, record)?;
     Ok(true)
 }
 

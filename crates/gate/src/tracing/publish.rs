@@ -61,11 +61,13 @@ fn put(pages: &Pages<'_>, page: &str, text: &str) -> Result<(), GateError> {
     pages.set_text(page, text)
 }
 
-/// Takes one more record into the map.
-pub(super) fn map(pages: &Pages<'_>, record: &Record) -> Result<(), GateError> {
+/// Takes more records into the map.
+pub(super) fn map_all(pages: &Pages<'_>, records: &[Record]) -> Result<(), GateError> {
     let before = known(pages, MAP_PAGE)?;
     let mut map = before.clone();
-    map.add(record);
+    for record in records {
+        map.add(record);
+    }
     if map == before {
         return Ok(());
     }

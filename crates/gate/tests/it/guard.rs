@@ -101,16 +101,28 @@ fn a_forged_permit_file_is_refused() {
         .unwrap()
         .unwrap()
         .path();
-    let mut ticket: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    let seq = ticket["seq"].as_u64().unwrap();
-    ticket["seq"] = json!(seq - 1);
-    std::fs::write(&file, ticket.to_string()).unwrap();
-    let resumed = engine.resume(&CallId::new("c-1").unwrap());
-    assert!(
-        matches!(resumed, Err(GateError::NoPermit { .. })),
-        "{resumed:?}"
-    );
+    let honest: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let other = tagout_vocab::Digest::of(b"other arguments");
+    // Behind the event that authorised it, for a call that was never made, for another session, for
+    // other arguments.
+    for (key, value) in [
+        ("seq", json!(honest["seq"].as_u64().unwrap() + 100)),
+        ("execution", json!("c-2")),
+        ("session", json!("s-2")),
+        ("input_hash", json!(other)),
+    ] {
+        let mut ticket = honest.clone();
+        assert_ne!(ticket[key], value);
+        ticket[key] = value;
+        std::fs::write(&file, ticket.to_string()).unwrap();
+        let resumed = engine.resume(&CallId::new("c-1").unwrap());
+        assert!(
+            matches!(resumed, Err(GateError::NoPermit { .. })),
+            "{key}: {resumed:?}"
+        );
+    }
+    std::fs::write(&file, honest.to_string()).unwrap();
+    assert!(engine.resume(&CallId::new("c-1").unwrap()).is_ok());
 }
 
 /// §13.7: the same call seen twice is judged once.
