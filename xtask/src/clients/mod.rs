@@ -5,6 +5,7 @@ mod run;
 mod scene;
 pub(crate) mod story;
 mod stub;
+pub(crate) mod suite;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
