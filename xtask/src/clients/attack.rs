@@ -63,8 +63,9 @@ pub(super) enum End {
     /// command that ran within walls and of which nothing was applied, and alone for one that did
     /// nothing there.
     Refused(Vec<String>),
-    /// The client refused by itself, in these words.
-    Client(String),
+    /// It was refused and the ledger does not tell, because the client did it by itself or keeps
+    /// the ledger away: the model reads these words.
+    Said(String),
     /// It succeeds, because of this; and what closes it.
     Open { because: String, closed_by: String },
 }
@@ -330,8 +331,16 @@ struct Seen {
     taken: Vec<String>,
     /// What the ledger tells, in short.
     codes: Vec<String>,
-    /// What the client told the model.
+    /// What the client told the model meanwhile.
     said: String,
+}
+
+/// The part of a conversation that belongs to an attempt: calls and results name their turn.
+fn within<'s>(conversation: &'s str, stretch: &Stretch<'_>) -> &'s str {
+    let at = |turn: usize| conversation.find(&format!("call_stub_{turn}_"));
+    let from = at(stretch.from).unwrap_or(conversation.len());
+    let to = at(stretch.to).unwrap_or(conversation.len());
+    conversation.get(from..to).unwrap_or_default()
 }
 
 impl Seen {
@@ -365,7 +374,7 @@ impl Seen {
         Self {
             taken,
             codes: codes.collect(),
-            said: said.to_owned(),
+            said: within(said, stretch).to_owned(),
         }
     }
 
@@ -384,7 +393,7 @@ impl Seen {
             End::Refused(codes) => {
                 self.taken.is_empty() && codes.iter().all(|code| self.codes.contains(code))
             }
-            End::Client(words) => self.taken.is_empty() && self.said.contains(words.as_str()),
+            End::Said(words) => self.taken.is_empty() && self.said.contains(words.as_str()),
             End::Open { .. } => !self.taken.is_empty(),
         };
         (!holds).then(|| format!("written down is {expected:?}, seen was {}", self.told()))

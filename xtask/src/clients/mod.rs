@@ -1,6 +1,7 @@
 //! Real clients, run offline against a model that plays a script.
 
 pub(crate) mod attack;
+pub(crate) mod page;
 mod run;
 mod scene;
 pub(crate) mod story;
