@@ -168,7 +168,7 @@ fn denied(client: Client, event: &Event, text: &str) -> Reply {
     let exit_code = match event.powers.deny {
         Deny::Nothing => {
             return Reply {
-                stderr: text.to_owned(),
+                stderr: words(text),
                 ..said(forms::nothing(event))
             };
         }
@@ -179,8 +179,18 @@ fn denied(client: Client, event: &Event, text: &str) -> Reply {
     let stdout = value.filter(|_| denial.reads_stdout).map(line);
     Reply {
         stdout,
-        stderr: text.to_owned(),
+        stderr: words(text),
         exit_code,
+    }
+}
+
+/// A reason for standard error. Some clients read what stands there as their own kind of answer if
+/// it is an object, and one in which they find no decision is a yes.
+fn words(text: &str) -> String {
+    if text.trim_start().starts_with(['{', '[', '"']) {
+        format!("tagout: {text}")
+    } else {
+        text.to_owned()
     }
 }
 

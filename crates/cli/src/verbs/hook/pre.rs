@@ -95,10 +95,8 @@ fn refused(work: &Work, admission: Admission) -> Result<Box<Permit>, Box<Refusal
 }
 
 fn wait(refusal: &mut Refusal) {
-    refusal.remedy = format!(
-        "{} A person has to agree first, in a terminal of their own; then make the call again.",
-        refusal.remedy
-    );
+    "a person has to agree first, in a terminal of their own; then make the same call again"
+        .clone_into(&mut refusal.remedy);
 }
 
 /// How an agent of a client takes an intent up.
