@@ -43,7 +43,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     let (kept, wanted): (Vec<Wanted>, Vec<Wanted>) = wanted(&places.root, args, offered.first)?
         .into_iter()
         .partition(|file| places.root.join(file.name).exists());
-    show(&places, &wanted);
+    show(&places, &wanted, args.yes);
     person::agrees(args.yes, "Set this workspace up?")?;
     for file in &wanted {
         let path = places.root.join(file.name);
@@ -88,12 +88,13 @@ fn create(places: &Places) -> Result<bool, Failure> {
 }
 
 /// Says what would be written, and what a person should know about this folder.
-fn show(places: &Places, wanted: &[Wanted]) {
+fn show(places: &Places, wanted: &[Wanted], yes: bool) {
+    let word = if yes { "writing" } else { "would write" };
     for file in wanted {
-        report::note(&format!("would write {}", file.name));
+        report::note(&format!("{word} {}", file.name));
     }
     let state = places.state_home.display();
-    report::note(&format!("would keep state beneath {state}"));
+    report::note(&format!("state lies beneath {state}"));
     let mut above = places.root.ancestors();
     if !above.any(|folder| folder.join(".git").exists()) {
         report::note(

@@ -48,16 +48,15 @@ fn query(place: &PlaceArgs, args: &TraceQueryArgs) -> Result<Exit, Failure> {
         let lines: Vec<String> = records.iter().map(Record::to_line).collect();
         return report::data(&lines.concat()).map(|()| Exit::Done);
     }
-    for record in &records {
-        report::line(&line(record))?;
-    }
+    let rows: Vec<Vec<String>> = records.iter().map(cells).collect();
+    report::data(&report::table(&rows))?;
     if records.is_empty() {
         report::note("no records");
     }
     Ok(Exit::Done)
 }
 
-fn line(record: &Record) -> String {
+fn cells(record: &Record) -> Vec<String> {
     let time = record
         .timestamp
         .map_or_else(|| "-".to_owned(), moments::local);
@@ -68,13 +67,14 @@ fn line(record: &Record) -> String {
         None => "-".to_owned(),
     };
     let files: Vec<String> = record.files().into_iter().map(report::plain).collect();
-    format!(
-        "{time}  {}  {class}  {}  {}  {}",
+    vec![
+        time,
         known(record.intent_id.as_deref()),
+        class,
         known(record.tool_name.as_deref()),
         known(record.call_id.as_deref()),
-        files.join(" ")
-    )
+        files.join(" "),
+    ]
 }
 
 fn export(place: &PlaceArgs, format: TraceFormat) -> Result<Exit, Failure> {
