@@ -80,8 +80,10 @@ pub(crate) fn gather(
     if case.kind() == ToolKind::Execute {
         match (way, case.class) {
             (Way::Run, class) => facts.isolation = inner.isolation(class)?,
-            (Way::Guard, Class::Safe) => facts.isolation = Isolation::Assumed,
-            (Way::Guard, Class::Destructive) => {}
+            (Way::Guard, Class::Safe) if !case.is_helped() => {
+                facts.isolation = Isolation::Assumed;
+            }
+            (Way::Guard, Class::Safe | Class::Destructive) => {}
         }
     }
     facts.files = Files::Known(known);

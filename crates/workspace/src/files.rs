@@ -156,6 +156,13 @@ pub fn ensure_dir_private(path: &Path) -> Result<(), Error> {
     make_dir(path, 0o700)
 }
 
+/// Makes a folder, in one that exists, that only its owner can enter, for what nobody misses when
+/// the machine goes down. That saves waiting for the disk.
+pub fn make_scratch_dir(path: &Path) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    sys::mkdir(&folder, &name, 0o700).map_err(at("make the folder", shown(path)))
+}
+
 fn make_dir(path: &Path, mode: u32) -> Result<(), Error> {
     if sys::open_root(path).is_ok() {
         return Ok(());
@@ -185,6 +192,31 @@ pub fn remove(path: &Path) -> Result<(), Error> {
         Ok(()) => sys::sync_all(&folder).map_err(at("sync", shown(path))),
         Err(error) if sys::is_missing(&error) => Ok(()),
         Err(error) => Err(Error::io("remove", shown(path), error)),
+    }
+}
+
+/// Makes a new file that only its owner can read, or leaves the one that is there, without making
+/// it durable: for what means nothing any more when the machine goes down.
+pub fn touch_scratch(path: &Path) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    match sys::create(&folder, &name, 0o600) {
+        Err(error) if !sys::is_taken(&error) => Err(Error::io("write", shown(path), error)),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Replaces a file in one step without making it durable: for what can be made again.
+pub fn write_scratch(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    write_lazily(&folder, &name, bytes)
+}
+
+/// Removes a file without making that durable; a file that is not there is not missed.
+pub fn remove_scratch(path: &Path) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    match sys::unlink(&folder, &name) {
+        Err(error) if !sys::is_missing(&error) => Err(Error::io("remove", shown(path), error)),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

@@ -7,17 +7,22 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod commits;
+#[cfg(test)]
 mod compliance;
 #[cfg(test)]
 mod confined;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod doors;
+#[cfg(test)]
 mod exec;
 #[cfg(test)]
 mod exec_corpus;
 #[cfg(test)]
 mod exec_everyday;
+#[cfg(test)]
 mod exec_folders;
 #[cfg(test)]
 mod exec_snapshot;
@@ -40,6 +45,8 @@ mod intent;
 #[cfg(test)]
 mod ledgers;
 #[cfg(test)]
+mod lessons;
+#[cfg(test)]
 mod log;
 #[cfg(test)]
 mod machine;
@@ -58,6 +65,14 @@ mod seal;
 #[cfg(test)]
 mod stats;
 #[cfg(test)]
+mod together;
+#[cfg(test)]
+mod trace_bulk;
+#[cfg(test)]
 mod traced;
 #[cfg(test)]
+mod undone;
+#[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod views;

@@ -74,15 +74,16 @@ fn greeting(work: &Work) -> Answer {
     let open = books.intents.iter();
     let open = open.filter(|intent| selectable(intent, clock::now()).is_ok());
     let ids: Vec<&str> = open.map(|one| one.id.as_str()).take(SHOWN_MAX).collect();
+    let tagout = super::shell::called(work);
     let open = if ids.is_empty() {
-        "No intent is open; ask for one with `tagout intent propose`.".to_owned()
+        format!("No intent is open; ask for one with `{tagout} intent propose`.")
     } else {
         format!("Open intents: {}.", ids.join(", "))
     };
     Answer::Context {
         text: format!(
             "This repository is governed by Tagout: read freely; before changing anything run \
-             `tagout intent select ID` as a command of its own. {open}"
+             `{tagout} intent select ID` as a command of its own. {open}"
         ),
     }
 }
