@@ -1,7 +1,7 @@
 //! `tagout install`, `uninstall` and `install --check` on real files, with the real program.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::Command;
 
 use tagout_agents::Client;
@@ -155,22 +155,38 @@ fn all_or_nothing() {
     );
 }
 
-/// Whoever may not write is told so once.
+/// Where a folder or the home is read-only, that is said once and nothing is changed.
 #[test]
 fn without_rights() {
     let machine = Machine::new();
+    let closed = [machine.root().join(".codex"), machine.home().join(".codex")];
+    for folder in &closed {
+        fs::create_dir_all(folder).unwrap();
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o555)).unwrap();
+    }
     let before = machine.tree();
-    let mut outer = Command::new("unshare");
-    outer
-        .arg("--user")
-        .arg(machine.program())
-        .args(["install", "goose", "--yes"])
-        .current_dir(machine.root())
-        .env("HOME", machine.home());
-    let ran = machine.ran(&mut outer);
-    assert_eq!(ran.code, Some(1), "{}", ran.shown());
-    assert!(ran.stderr.starts_with("error: "), "{}", ran.shown());
-    assert_eq!(machine.tree(), before);
+    for scope in ["project", "user"] {
+        // In a user namespace nobody is above the modes of files.
+        let mut outer = Command::new("unshare");
+        outer
+            .arg("--user")
+            .arg(machine.program())
+            .args(["install", "goose", "codex", "--yes", "--scope", scope])
+            .current_dir(machine.root())
+            .env("HOME", machine.home());
+        let ran = machine.ran(&mut outer);
+        assert_eq!(ran.code, Some(1), "{}", ran.shown());
+        assert!(ran.stderr.contains(".codex/hooks.json"), "{}", ran.shown());
+        assert!(
+            ran.stderr.contains("nothing was changed"),
+            "{}",
+            ran.shown()
+        );
+        assert_eq!(machine.tree(), before);
+    }
+    for folder in &closed {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    }
 }
 
 /// A configuration file behind a link stays behind it.
