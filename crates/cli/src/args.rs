@@ -160,7 +160,9 @@ pub(crate) enum IntentVerb {
         session: SessionArgs,
     },
     /// Ask a person for an intent or a wider scope
-    #[command(after_help = "Example:\n  tagout intent propose --name 'Tidy up' --scope 'docs/**'")]
+    #[command(after_help = "Example:\n  \
+        tagout intent propose --name 'Tidy up' --scope 'docs/**' --reason 'the guide is wrong'\n  \
+        tagout intent propose --id INT-001 --name Wider --scope 'tests/**' --reason 'its tests'")]
     Propose(IntentProposeArgs),
     /// Mark an intent as done (for people)
     #[command(after_help = "Example:\n  tagout intent complete INT-001")]

@@ -171,7 +171,10 @@ fn installed(client: Client, scope: Scope, binary: &Binary, texts: &Texts, add: 
         }
         let others = text.map_or(0, |text| foreign(client, place, text));
         if others > 0 {
-            let text = format!("{others} hooks of others stand beside Tagout's");
+            let text = match others {
+                1 => "a hook of somebody else stands beside Tagout's".to_owned(),
+                many => format!("{many} hooks of others stand beside Tagout's"),
+            };
             add(FindingKind::Foreign, Some(place), text);
         }
     }

@@ -150,7 +150,7 @@ pub(crate) struct PendingArgs {
 
 /// Say yes to exactly one call, once
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout approve ap-1f2e")]
+#[command(after_help = "Example:\n  tagout pending\n  tagout approve a-1f2e")]
 pub(crate) struct ApproveArgs {
     /// The request's id, from `tagout pending`
     pub(crate) id: String,
@@ -166,7 +166,7 @@ pub(crate) struct ApproveArgs {
 
 /// Say no to a call
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout reject ap-1f2e --reason 'use the fixture instead'")]
+#[command(after_help = "Example:\n  tagout reject a-1f2e --reason 'use the fixture instead'")]
 pub(crate) struct RejectArgs {
     /// The request's id, from `tagout pending`
     pub(crate) id: String,

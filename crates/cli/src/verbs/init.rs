@@ -43,7 +43,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     let (kept, wanted): (Vec<Wanted>, Vec<Wanted>) = wanted(&places.root, args, offered.first)?
         .into_iter()
         .partition(|file| places.root.join(file.name).exists());
-    show(&places, &wanted);
+    show(&places, &wanted, args.yes);
     person::agrees(args.yes, "Set this workspace up?")?;
     for file in &wanted {
         let path = places.root.join(file.name);
@@ -58,25 +58,26 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
         trust::accept(&engine, &runtime::sources(&places.root)?)?;
     }
     install::register(&engine)?;
-    let hooks = if offered.clients.is_empty() {
-        Vec::new()
-    } else {
-        let wanted = install::Wanted::new(&places, Scope::Project)?;
-        wanted.install(&offered.clients, args.yes)?
-    };
+    let hooks = install::Wanted::new(&places, Scope::Project)?;
+    if !offered.clients.is_empty() {
+        hooks.install(&offered.clients, args.yes)?;
+    }
     let ignored = told_of_kept(&kept, again);
     let root = places.root.display().to_string();
     let state = engine.site().state().display().to_string();
     let names = |files: &[Wanted]| files.iter().map(|one| one.name).collect::<Vec<&str>>();
-    let clients: Vec<&str> = offered.clients.iter().map(|one| one.as_str()).collect();
-    let value = json!({
-        "status": "set_up", "workspace": root, "state": state, "written": names(&wanted),
-        "kept": names(&kept), "ignored": ignored, "clients": clients, "hooks": hooks,
-    });
-    let words = format!("workspace: {root}\nstate: {state}");
-    let done = report::done(args.json, &words, &value)?;
+    if !args.json {
+        report::line(&format!("workspace: {root}\nstate: {state}"))?;
+    }
+    let (governed, clients) = hooks.seen(&offered.clients, args.json)?;
+    if args.json {
+        report::json(&json!({
+            "status": "set_up", "workspace": root, "state": state, "written": names(&wanted),
+            "kept": names(&kept), "ignored": ignored, "clients": clients,
+        }))?;
+    }
     next(&engine, &offered.clients);
-    Ok(done)
+    Ok(if governed { Exit::Done } else { Exit::Failed })
 }
 
 fn create(places: &Places) -> Result<bool, Failure> {
@@ -88,12 +89,13 @@ fn create(places: &Places) -> Result<bool, Failure> {
 }
 
 /// Says what would be written, and what a person should know about this folder.
-fn show(places: &Places, wanted: &[Wanted]) {
+fn show(places: &Places, wanted: &[Wanted], yes: bool) {
+    let word = if yes { "writing" } else { "would write" };
     for file in wanted {
-        report::note(&format!("would write {}", file.name));
+        report::note(&format!("{word} {}", file.name));
     }
     let state = places.state_home.display();
-    report::note(&format!("would keep state beneath {state}"));
+    report::note(&format!("state lies beneath {state}"));
     let mut above = places.root.ancestors();
     if !above.any(|folder| folder.join(".git").exists()) {
         report::note(

@@ -58,9 +58,9 @@ fn query(place: &PlaceArgs, args: &TraceQueryArgs) -> Result<Exit, Failure> {
         let lines: Vec<String> = records.iter().map(|one| whole(one, of(one))).collect();
         return report::data(&lines.concat()).map(|()| Exit::Done);
     }
-    for record in &records {
-        report::line(&line(record, of(record).and_then(|all| all.last())))?;
-    }
+    let cells = |record: &Record| cells(record, of(record).and_then(|all| all.last()));
+    let rows: Vec<Vec<String>> = records.iter().map(cells).collect();
+    report::data(&report::table(&rows))?;
     if records.is_empty() {
         report::note("no records");
     }
@@ -81,7 +81,7 @@ fn whole(record: &Record, commits: Option<&Vec<String>>) -> String {
 /// Characters of a commit's id that people are shown.
 const SHORT: usize = 8;
 
-fn line(record: &Record, commit: Option<&String>) -> String {
+fn cells(record: &Record, commit: Option<&String>) -> Vec<String> {
     let time = record
         .timestamp
         .map_or_else(|| "-".to_owned(), moments::local);
@@ -93,14 +93,15 @@ fn line(record: &Record, commit: Option<&String>) -> String {
     };
     let files: Vec<String> = record.files().into_iter().map(report::plain).collect();
     let commit: Option<String> = commit.map(|commit| commit.chars().take(SHORT).collect());
-    format!(
-        "{time}  {}  {class}  {}  {}  {}  {}",
+    vec![
+        time,
         known(record.intent_id.as_deref()),
+        class,
         known(record.tool_name.as_deref()),
         known(record.call_id.as_deref()),
         known(commit.as_deref()),
-        files.join(" ")
-    )
+        files.join(" "),
+    ]
 }
 
 fn export(place: &PlaceArgs, format: TraceFormat) -> Result<Exit, Failure> {

@@ -18,7 +18,7 @@ fn one_command() {
     insta::assert_snapshot!(shown.replace(&shown[start..start + 20], "[ID]"));
     assert_eq!(machine.run(&["install", "--check", "goose"]).code, Some(0));
     let list = machine.run(&["intent", "list"]).stdout;
-    assert_eq!(list, "INT-001  open  IN_PROGRESS  First\n");
+    assert_eq!(list, "INT-001  open    IN_PROGRESS  First\n");
 }
 
 /// Run again, it says what it kept and which arguments changed nothing.
@@ -122,7 +122,7 @@ fn one_code_without_a_workspace() {
         "grant list --yes",
         "parked list",
         "trace query",
-        "install goose",
+        "install goose --yes",
         "uninstall goose --yes",
         "epoch new --yes",
     ];

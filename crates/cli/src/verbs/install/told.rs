@@ -24,6 +24,19 @@ struct Line {
 impl Wanted {
     /// Says it for every client. The exit code is 0 only if nothing that can be closed is open.
     pub(super) fn told(&self, clients: &[Client], json: bool) -> Result<Exit, Failure> {
+        let (whole, all) = self.seen(clients, json)?;
+        if json {
+            report::json(&json!({ "ok": whole, "clients": all }))?;
+        }
+        Ok(if whole { Exit::Done } else { Exit::Failed })
+    }
+
+    /// Says it in words, or gives it as objects; and whether all of them are governed.
+    pub(in crate::verbs) fn seen(
+        &self,
+        clients: &[Client],
+        json: bool,
+    ) -> Result<(bool, Vec<Value>), Failure> {
         let mut whole = true;
         let mut all = Vec::new();
         for client in clients {
@@ -36,10 +49,7 @@ impl Wanted {
                 report::data(&shown(*client, governed, &lines))?;
             }
         }
-        if json {
-            report::json(&json!({ "ok": whole, "clients": all }))?;
-        }
-        Ok(if whole { Exit::Done } else { Exit::Failed })
+        Ok((whole, all))
     }
 
     fn lines(&self, client: Client) -> Vec<Line> {

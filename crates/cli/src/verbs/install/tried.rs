@@ -26,9 +26,8 @@ pub(super) enum Came {
     Not(String),
 }
 
-/// What the judge says to a change without an intent; a hook that denies because it fails says
-/// something else.
-const JUDGED: [&str; 2] = ["STATE_VIOLATION", "INTENT_REQUIRED"];
+/// How a refusal of the judge begins; a hook that denies because it fails says something else.
+const JUDGED: &str = "\"status\":\"error\"";
 
 impl Wanted {
     /// Starts the hook exactly as the client would, with a change that no intent covers.
@@ -139,9 +138,10 @@ fn judged(client: Client, tried: &Tried) -> Came {
             "a change without an intent was not denied{shown}: nothing is governed"
         ));
     }
-    if JUDGED
+    // Inside the answers of most clients the quotes are escaped.
+    if [&out, &err]
         .iter()
-        .any(|code| out.contains(code) || err.contains(code))
+        .any(|text| text.replace('\\', "").contains(JUDGED))
     {
         return Came::Well("a change without an intent was denied, as it should be".to_owned());
     }

@@ -57,12 +57,13 @@ impl Wanted {
     fn change(&self, clients: &[Client], way: Way, yes: bool) -> Result<Vec<String>, Failure> {
         let shown = self.plan(clients, way)?;
         for change in &shown {
-            let word = if change.new.is_some() {
-                "write"
-            } else {
-                "remove"
+            let word = match (change.new.is_some(), yes) {
+                (true, false) => "would write",
+                (true, true) => "writing",
+                (false, false) => "would remove",
+                (false, true) => "removing",
             };
-            report::note(&format!("would {word} {}", change.path.display()));
+            report::note(&format!("{word} {}", change.path.display()));
         }
         if shown.is_empty() {
             return Ok(Vec::new());
@@ -171,7 +172,8 @@ impl Wanted {
             let texts = self.texts(other);
             let mut scopes = Scope::ALL.into_iter();
             scopes.any(|scope| {
-                let goes = scope == self.scope && leaving.contains(&other);
+                let same = |one: &Client| has_same_hooks(*one, other, scope);
+                let goes = scope == self.scope && leaving.iter().any(same);
                 !goes && is_there(other, scope, &texts, &self.binary)
             })
         })
@@ -202,6 +204,12 @@ impl Wanted {
         let bytes = serde_json::to_vec(&made).map_err(Failure::failed)?;
         files::write_atomic(&note, &bytes, Some(0o600)).map_err(Failure::failed)
     }
+}
+
+/// Whether the hooks of two clients are the same ones.
+fn has_same_hooks(one: Client, other: Client, scope: Scope) -> bool {
+    let files = |client| install::files(client, scope).ok();
+    one == other || files(one).is_some_and(|own| Some(own) == files(other))
 }
 
 fn is_there(client: Client, scope: Scope, texts: &Texts, binary: &install::Binary) -> bool {
