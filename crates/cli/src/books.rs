@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tagout_gate::Text;
 use tagout_policy::catalogue::Catalogue;
 use tagout_policy::intents::{self, IgnoreFile, IntentSet};
 use tagout_policy::judge::Books;
@@ -74,6 +75,17 @@ pub(crate) fn user_layer_in(folder: Option<&Path>) -> Result<Option<Layer>, Fail
         return Ok(layer);
     }
     Err(Failure::problems(&reader.problems))
+}
+
+/// Its text, not yet read.
+pub(crate) fn user_text_in(folder: Option<&Path>) -> Result<Option<Text>, Failure> {
+    let Some(folder) = folder else {
+        return Ok(None);
+    };
+    let name = folder.join(USER_POLICY).display().to_string();
+    let text =
+        site::read_sidecar(folder, USER_POLICY).map_err(|found| Failure::problems(&[found]))?;
+    Ok(text.map(|text| Text { name, text }))
 }
 
 #[derive(Debug, Default)]

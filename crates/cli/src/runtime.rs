@@ -90,11 +90,24 @@ pub(crate) fn open_with(places: &Places, more: Vec<Box<dyn Tool>>) -> Result<Eng
     open_under(places, None, more)
 }
 
-/// The same for the hook: it runs no commands, and believes no environment.
-pub(crate) fn open_to_guard(places: &Places, config: Option<&Path>) -> Result<Engine, Failure> {
-    let site = Site::open(places)?;
-    let shelf = shelf(&site, books::user_layer_in(config)?, &places.root)?;
-    let registry = registry(&shelf, Vec::new())?;
+/// The same for the hook: it runs no commands, and believes no environment. Unless it `performs` a
+/// selection it runs no tools either.
+pub(crate) fn open_to_guard(
+    site: Site,
+    root: &Path,
+    (config, performs): (Option<&Path>, bool),
+) -> Result<Engine, Failure> {
+    let tree = sources(root)?;
+    let user = books::user_text_in(config)?;
+    let shelf = site.shelved(&args::build(), (user.as_ref(), &tree), || {
+        let catalogue = Catalogue::built_in().map_err(|problems| Failure::problems(&problems))?;
+        Ok::<_, Failure>(site.shelve(catalogue, books::user_layer_in(config)?, &tree)?)
+    })?;
+    let registry = if performs {
+        registry(&shelf, Vec::new())?
+    } else {
+        Registry::default()
+    };
     let (engine, _) = Engine::open(site, shelf, registry, clockwork()?)?;
     Ok(engine)
 }

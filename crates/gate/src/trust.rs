@@ -9,9 +9,12 @@ use tagout_policy::judge::{Books, Standing};
 use tagout_policy::law::compare::{
     compare_ignore, compare_intents, compare_layers, effective_intents,
 };
+use tagout_policy::law::compiled::{self, Key};
 use tagout_policy::law::{self, Change, Law, Layer, Source};
 use tagout_policy::problem::Problem;
+use tagout_vocab::limits::{COMPILED_BYTES_MAX, RECORD_BYTES_MAX};
 use tagout_vocab::{Digest, Intent, IntentId, Timestamp};
+use tagout_workspace::files;
 
 use crate::error::GateError;
 use crate::site::Site;
@@ -51,7 +54,7 @@ pub struct Accepted {
 }
 
 /// What calls are judged by, and what is to be said about it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shelf {
     /// The books.
     pub books: Books,
@@ -176,6 +179,43 @@ impl Site {
         };
         Store::write(&self.law_path(), &accepted)?;
         Ok(accepted)
+    }
+
+    /// What `make` puts together, or what an earlier process of the same build put together out of
+    /// the very same files: what did not change is not parsed again.
+    ///
+    /// `build` tells one build of the program from every other.
+    pub fn shelved<E: From<GateError>>(
+        &self,
+        build: &str,
+        (user, tree): (Option<&Text>, &Sources),
+        make: impl FnOnce() -> Result<Shelf, E>,
+    ) -> Result<Shelf, E> {
+        let key = self.law_key(build, user, tree)?;
+        let path = self.store.path("law", "compiled");
+        let known = files::read(&path, COMPILED_BYTES_MAX).ok().flatten();
+        if let Some(shelf) = known.and_then(|bytes| compiled::decode(&bytes, &key).ok()) {
+            return Ok(shelf);
+        }
+        let shelf = make()?;
+        // A person may have accepted something in between, which the key then does not stand for.
+        if self.law_key(build, user, tree)? == key
+            && let Ok(bytes) = compiled::encode(&key, &shelf)
+        {
+            // What can't be kept is put together again the next time.
+            files::write_note(&path, &bytes, Some(0o600)).unwrap_or_default();
+        }
+        Ok(shelf)
+    }
+
+    fn law_key(&self, build: &str, user: Option<&Text>, tree: &Sources) -> Result<Key, GateError> {
+        let accepted = files::read(&self.law_path(), RECORD_BYTES_MAX)?;
+        let accepted = accepted
+            .iter()
+            .map(|bytes| ("\0accepted", bytes.as_slice()));
+        let texts = user.into_iter().chain(tree.texts());
+        let texts = texts.map(|one| (one.name.as_str(), one.text.as_bytes()));
+        Ok(Key::of(build, accepted.chain(texts)))
     }
 
     /// Puts the books together from the user's layer, what was accepted and what the tree holds.

@@ -451,6 +451,9 @@ pub const SESSION_ANSWER_MS_MAX: u64 = 10_000;
 /// Long-running commands of one session at one time.
 pub const SESSION_RUNS_MAX: usize = 64;
 
+/// The largest compiled law that is loaded; a larger one is parsed each time.
+pub const COMPILED_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
 /// What a client may send to a hook: a call's arguments and the result that comes back with them.
 pub const HOOK_PAYLOAD_BYTES_MAX: usize = 64 * 1024 * 1024;
 

@@ -32,6 +32,10 @@ mod help;
 #[cfg(test)]
 mod hook_failures;
 #[cfg(test)]
+mod hook_oracle;
+#[cfg(test)]
+mod hooked;
+#[cfg(test)]
 mod intent;
 #[cfg(test)]
 mod ledgers;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use tagout_vocab::path::Roots;
 use tagout_vocab::{GrantId, Place, SessionId, Timestamp, ToolAnnotations, WorkspacePath};
 
@@ -10,7 +11,7 @@ use crate::problem::Problem;
 use crate::scope::CaseRule;
 
 /// Whether the law and the intents that are judged by have been accepted by a person.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub enum Standing {
     /// They have.
     Accepted,

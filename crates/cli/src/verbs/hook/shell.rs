@@ -17,20 +17,37 @@ use crate::failure::Failure;
 use crate::notes::{Admitted, Selected, Sent, line_digest};
 use crate::runtime;
 
+/// The lines of a call. What is typed into a command that runs has none: it is judged as what it
+/// is, unknown.
+fn lines(found: &ShellCall) -> Option<Vec<String>> {
+    match found {
+        ShellCall::Line { line, .. } => Some(vec![line.clone()]),
+        ShellCall::Lines { lines, .. } => Some(lines.clone()),
+        ShellCall::Program { words, .. } => Some(vec![quoted(words.iter().map(String::as_str))]),
+        ShellCall::Typed => None,
+    }
+}
+
+fn own_line(lines: &[String]) -> Option<OwnLine> {
+    match lines {
+        [line] => own::own_line(line, args::own_program().as_deref()),
+        _ => None,
+    }
+}
+
+/// Whether a call takes an intent up, which the hook performs.
+pub(super) fn selects(pre: &Pre) -> bool {
+    let lines = pre.shell.as_ref().and_then(lines);
+    let own = lines.and_then(|lines| own_line(&lines));
+    matches!(own, Some(OwnLine::Select(_)))
+}
+
 /// Decides about a call that runs commands.
 pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
-    let lines = match found {
-        ShellCall::Line { line, .. } => vec![line.clone()],
-        ShellCall::Lines { lines, .. } => lines.clone(),
-        ShellCall::Program { words, .. } => vec![quoted(words.iter().map(String::as_str))],
-        // What is typed into a command that runs is judged as what it is: unknown.
-        ShellCall::Typed => return guarded(work, pre),
+    let Some(lines) = lines(found) else {
+        return guarded(work, pre);
     };
-    let program = args::own_program();
-    let own = match lines.as_slice() {
-        [line] => own::own_line(line, program.as_deref()),
-        _ => None,
-    };
+    let own = own_line(&lines);
     let rewrites = work.incoming.event.powers.rewrite != Rewrite::Never;
     match own {
         Some(OwnLine::Select(id)) => select(work, pre, &id),

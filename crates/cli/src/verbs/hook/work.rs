@@ -9,7 +9,7 @@ use tagout_gate::{Engine, Places, Site};
 use tagout_vocab::limits::SIDECAR_BYTES_MAX;
 use tagout_workspace::files;
 
-use super::{Job, life, post, pre};
+use super::{Job, life, post, pre, shell};
 use crate::failure::Failure;
 use crate::notes::{Notes, Whereabouts};
 use crate::runtime;
@@ -26,7 +26,7 @@ pub(super) struct Work {
 }
 
 /// Answers an event.
-pub(super) fn answer(job: &Job, incoming: Incoming) -> Result<Reply, Failure> {
+pub(super) fn answer(job: &Job<'_>, incoming: Incoming) -> Result<Reply, Failure> {
     if Path::new(tagout_sandbox::GOVERNED).exists() {
         return Err(Failure::failed(
             "a hook inside a governed call has nothing to say",
@@ -47,26 +47,28 @@ pub(super) fn answer(job: &Job, incoming: Incoming) -> Result<Reply, Failure> {
         Failure::failed("the workspace was never installed for clients")
             .hint("a person runs `tagout install`")
     })?;
-    let engine = runtime::open_to_guard(&places, whereabouts.config.as_deref())?;
+    let performs = matches!(&incoming.what, What::Pre(pre) if shell::selects(pre));
+    let known = (whereabouts.config.as_deref(), performs);
+    let engine = runtime::open_to_guard(site, &places.root, known)?;
     let work = Work {
         incoming,
         engine,
         notes,
         places,
         whereabouts,
-        at_project: job.workspace.is_some(),
+        at_project: job.place.workspace.is_some(),
     };
     let answer = work.decide()?;
     Ok(reply(client, event, &answer))
 }
 
 /// The workspace: the one that was named, or the registered one that the payload's folder lies in.
-fn places(job: &Job, incoming: &Incoming) -> Result<Option<Places>, Failure> {
-    let state_home = job.state_home.clone().ok_or_else(|| {
+fn places(job: &Job<'_>, incoming: &Incoming) -> Result<Option<Places>, Failure> {
+    let state_home = job.place.state_dir.clone().ok_or_else(|| {
         Failure::invalid("the hook's command names no state folder")
             .hint("a person runs `tagout install` again")
     })?;
-    if let Some(root) = job.workspace.clone() {
+    if let Some(root) = job.place.workspace.clone() {
         return Ok(Some(Places { root, state_home }));
     }
     let cwd = PathBuf::from(&incoming.context.cwd);

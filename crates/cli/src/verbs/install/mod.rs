@@ -11,7 +11,7 @@ use tagout_agents::install::{
     self, Binary, FileEdit, Finding, FindingKind, instruction_file, put_instructions,
     take_instructions,
 };
-use tagout_gate::{Engine, Places};
+use tagout_gate::{Engine, Places, Site};
 use tagout_workspace::files;
 
 use super::hook::{path_of, read_texts};
@@ -199,7 +199,9 @@ impl Wanted {
     fn canary(&self, engine: &Engine) -> Result<(), Failure> {
         let whereabouts = Notes::of(engine.site().state()).whereabouts()?;
         let config = whereabouts.and_then(|found| found.config);
-        drop(runtime::open_to_guard(&self.places, config.as_deref())?);
+        let site = Site::open(&self.places)?;
+        let known = (config.as_deref(), false);
+        drop(runtime::open_to_guard(site, &self.places.root, known)?);
         Ok(())
     }
 
