@@ -12,6 +12,7 @@ use tagout_policy::law::Layer;
 use crate::args::{self, PlaceArgs};
 use crate::books;
 use crate::failure::Failure;
+use crate::notes::Notes;
 use crate::{clock, report, site, state};
 
 /// Where the workspace and the states of all workspaces lie.
@@ -120,6 +121,12 @@ fn open_under(
     let site = Site::open(places)?;
     let shelf = shelf(&site, user, &places.root)?;
     let registry = registry(&shelf, more)?;
+    for gone in Notes::of(site.state()).gone() {
+        report::note(&format!(
+            "{}; a person runs `tagout install {}`",
+            gone.what, gone.client
+        ));
+    }
     let commands = args::commands(places.state_home.clone());
     let given = (registry, Some(commands));
     let (engine, recovered) = Engine::open_with(site, shelf, given, clockwork()?)?;

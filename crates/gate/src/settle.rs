@@ -156,6 +156,16 @@ fn is_altered(ticket: &Ticket, report: &Report) -> bool {
     !given.has(reported)
 }
 
+/// Whether every file that a call changes is what its arguments make of it.
+fn is_predicted(inner: &Inner, ticket: &Ticket) -> bool {
+    let as_predicted = |path: &WorkspacePath| {
+        let now = inner.workspace.digest(&RelPath::from(path));
+        let after = ticket.predicted.get(path);
+        now.is_ok_and(|now| after == Some(&now))
+    };
+    !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted)
+}
+
 type Ended<'a> = Result<(Option<&'a Value>, Vec<PathChange>), (Failure, Vec<PathChange>)>;
 
 /// One permit on its way to its end.
@@ -168,15 +178,12 @@ struct Settling<'a> {
 impl Settling<'_> {
     /// Design §13.8: a missing report is settled by what the arguments predict, and nothing else.
     fn guess_not(&self, execution: Execution<Executing>, changes: Vec<PathChange>) -> Receipt {
-        let ticket = self.ticket;
-        let as_predicted = |path: &WorkspacePath| {
-            let now = self.inner.workspace.digest(&RelPath::from(path));
-            let after = ticket.predicted.get(path);
-            now.is_ok_and(|now| after == Some(&now))
-        };
-        let predicted = !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted);
-        if predicted && !changes.is_empty() {
-            return self.close(execution, Ok((None, changes)));
+        if is_predicted(self.inner, self.ticket) && !changes.is_empty() {
+            let receipt = self.close(execution, Ok((None, changes)));
+            if !self.altered {
+                note_seen(self.inner, self.ticket);
+            }
+            return receipt;
         }
         let message = "nobody told how the call ended, and the files do not tell".to_owned();
         let (kind, cause) = (FailureKind::State, Cause::NeverSettled);
@@ -271,6 +278,23 @@ fn note_seen(inner: &Inner, ticket: &Ticket) {
 }
 
 impl Engine {
+    /// Settles every permit of a session whose files are already what the call makes of them: it is
+    /// done, whether anyone reports it or not.
+    pub fn settle_predicted(&self, session: &SessionId) -> Result<Vec<Receipt>, GateError> {
+        let mut receipts = Vec::new();
+        for ticket in self.inner.site.store.open_tickets()? {
+            let changed = || self.inner.workspace.diff(&ticket.execution);
+            if ticket.session == *session
+                && is_predicted(&self.inner, &ticket)
+                && changed().is_ok_and(|changes| !changes.is_empty())
+            {
+                let permit = self.resume(&ticket.execution)?;
+                receipts.push(self.settle(permit, &Report::default()));
+            }
+        }
+        Ok(receipts)
+    }
+
     /// Settles every permit of a session that was given before a time and that nobody reported on.
     pub fn settle_missing(
         &self,

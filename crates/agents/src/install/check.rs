@@ -19,6 +19,8 @@ pub struct Finding {
     pub place: Option<Place>,
     /// The words.
     pub text: String,
+    /// Whether the client then calls no hook, or nobody knows whether it does.
+    pub stops_hooks: bool,
 }
 
 /// What a finding is.
@@ -64,11 +66,27 @@ pub fn places(client: Client) -> Vec<Place> {
 pub fn check(client: Client, scope: Scope, binary: &Binary, texts: &Texts) -> Vec<Finding> {
     let profile = client.profile();
     let mut findings = Vec::new();
+    // A mode in which the client itself asks nobody leaves the hooks as they are.
+    let is_mode = |text: &str| {
+        let mut switches = profile.install.switches.iter();
+        switches.any(|switch| matches!(switch.off, Off::Word(_)) && text.ends_with(switch.means))
+    };
     let mut add = |kind, place: Option<&Place>, text: String| {
+        let stops_hooks = match kind {
+            FindingKind::SwitchedOff => !is_mode(&text),
+            FindingKind::Unreadable | FindingKind::Missing => true,
+            FindingKind::Outdated
+            | FindingKind::Foreign
+            | FindingKind::Needs
+            | FindingKind::Open
+            | FindingKind::NeverRun
+            | FindingKind::Installed => false,
+        };
         findings.push(Finding {
             kind,
             place: place.cloned(),
             text,
+            stops_hooks,
         });
     };
     for switch in profile.install.switches {

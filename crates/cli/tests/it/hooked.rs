@@ -79,6 +79,12 @@ impl Call {
             .with("$content", content)
     }
 
+    /// A file is read, where the client has a tool for it.
+    pub(crate) fn read(client: Client, ids: (&str, &str), path: &str) -> Self {
+        let tool = sends(client).read.as_ref().unwrap();
+        Self::new(client, tool, ids).with("$path", path)
+    }
+
     /// A command is run.
     pub(crate) fn shell(client: Client, ids: (&str, &str), line: &str) -> Self {
         Self::new(client, &sends(client).shell, ids).with("$command", line)

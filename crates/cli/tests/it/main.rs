@@ -32,6 +32,8 @@ mod help;
 #[cfg(test)]
 mod hook_failures;
 #[cfg(test)]
+mod hook_life;
+#[cfg(test)]
 mod hook_oracle;
 #[cfg(test)]
 mod hooked;

@@ -9,7 +9,7 @@ use tagout_gate::Outcome;
 use tagout_vocab::{Call, Code, IntentId, Role};
 
 use super::own::{self, OwnLine};
-use super::pre::{admit, guarded, note};
+use super::pre::{admit, guarded, note, note_permit};
 use super::work::Work;
 use crate::args;
 use crate::clock;
@@ -161,7 +161,8 @@ fn narrowed(work: &Work, call: &Call) -> Option<Answer> {
     if work.incoming.event.powers.rewrite != Rewrite::NeedsAllow {
         return None;
     }
-    let means = own_rules(work.incoming.client, &work.texts()).narrows(call)?;
+    let means =
+        own_rules(work.incoming.client, &work.texts_of(work.incoming.client)).narrows(call)?;
     let what = match means {
         Narrow::Ask => "ask a person about",
         Narrow::Deny => "refuse",
@@ -176,7 +177,7 @@ fn narrowed(work: &Work, call: &Call) -> Option<Answer> {
 fn unconfined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure> {
     match admit(work, &pre.call)? {
         Ok(permit) => {
-            note(work, pre, Admitted::Guard(permit.execution().clone()))?;
+            note_permit(work, pre, &permit)?;
             Ok(Answer::NoDecision)
         }
         Err(mut refusal) => {

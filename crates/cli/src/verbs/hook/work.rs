@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tagout_agents::install::Texts;
 use tagout_agents::install::plan::{Base, Place};
-use tagout_agents::{Answer, Incoming, Kind, Reply, What, reply};
+use tagout_agents::{Answer, Client, Incoming, Kind, Reply, What, reply};
 use tagout_gate::{Engine, Places, Site};
 use tagout_vocab::limits::SIDECAR_BYTES_MAX;
 use tagout_workspace::files;
@@ -21,6 +21,8 @@ pub(super) struct Work {
     pub(super) notes: Notes,
     pub(super) places: Places,
     pub(super) whereabouts: Whereabouts,
+    /// The client whose line it is; others may read its settings too.
+    pub(super) named: Client,
     /// Whether the workspace was named on the command line.
     pub(super) at_project: bool,
 }
@@ -56,6 +58,7 @@ pub(super) fn answer(job: &Job<'_>, incoming: Incoming) -> Result<Reply, Failure
         notes,
         places,
         whereabouts,
+        named: job.client,
         at_project: job.place.workspace.is_some(),
     };
     let answer = work.decide()?;
@@ -118,9 +121,9 @@ impl Work {
         }
     }
 
-    /// The client's own files, as they are.
-    pub(super) fn texts(&self) -> Texts {
-        let places = tagout_agents::install::places(self.incoming.client);
+    /// The files of a client, as they are.
+    pub(super) fn texts_of(&self, client: Client) -> Texts {
+        let places = tagout_agents::install::places(client);
         read_texts(&places, &self.places.root, self.whereabouts.home.as_deref())
     }
 }

@@ -62,6 +62,10 @@ pub(crate) fn run(place: &PlaceArgs, args: &InstallArgs) -> Result<Exit, Failure
     wanted.install(&clients, args.yes)?;
     let engine = runtime::open_at(&wanted.places)?;
     register(&engine)?;
+    let notes = Notes::of(engine.site().state());
+    for client in &clients {
+        notes.keep_gone(client.as_str(), None)?;
+    }
     wanted.canary(&engine)?;
     wanted.told(&clients, args.json)
 }
