@@ -10,7 +10,8 @@ use tagout_agents::Client;
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said, said};
 use crate::hooked::{
-    Call, Line, ask, fed, happen, hook, intent_of, select, sends, site_for_all, tell, written,
+    Call, Line, ask, fed, happen, hook, intent_of, select, sends, site_for, site_for_all, tell,
+    written,
 };
 
 /// How many calls came to a state, by the ledger.
@@ -55,7 +56,7 @@ fn slow_equal_calls_at_once_are_paired() {
 /// needs the file, and at the end of the conversation.
 #[test]
 fn a_missing_result_is_settled_later() {
-    let site = site_for_all();
+    let site = site_for(&[Client::ClaudeCode]);
     let client = Client::ClaudeCode;
     let first = written(client, "a");
     assert!(ask(&site, &first).runs());
@@ -134,7 +135,7 @@ fn from_subagent(site: &Site, call: &Call) -> Said {
 /// §13: a subagent is a session under its parent and never wider than it.
 #[test]
 fn subagents_are_never_wider_than_their_parents() {
-    let site = site_for_all();
+    let site = site_for(&[Client::ClaudeCode, Client::Goose]);
     let client = Client::ClaudeCode;
     let select = |intent: &str, id: &str| {
         let line = format!("tagout intent select {intent}");
@@ -159,7 +160,7 @@ fn subagents_are_never_wider_than_their_parents() {
 /// Where a client's subagents reach no hook, delegating is denied.
 #[test]
 fn delegation_past_the_hooks_is_denied() {
-    let site = site_for_all();
+    let site = site_for(&[Client::Goose]);
     let client = Client::Goose;
     let mut payload: Value =
         serde_json::from_slice(&written(client, "d").payload(&site.root())).unwrap();
@@ -179,7 +180,7 @@ fn delegation_past_the_hooks_is_denied() {
 /// it was begun.
 #[test]
 fn a_background_command_is_settled_at_its_exit() {
-    let site = site_for_all();
+    let site = site_for(&[Client::ClaudeCode]);
     let client = Client::ClaudeCode;
     let call = Call::shell(
         client,
@@ -221,16 +222,19 @@ fn a_background_command_is_settled_at_its_exit() {
 #[test]
 fn slow_a_yes_is_good_for_one_call_on_every_client() {
     let site = site_for_all();
-    let policy = "version: 1\nprofile: strict\n";
-    site.write(".orchestration/hook_policy.yaml", policy);
+    site.write(
+        ".orchestration/hook_policy.yaml",
+        "version: 1\nprofile: strict\n",
+    );
     let trusted = site.tagout(&["trust", "--yes"]);
     assert_eq!(trusted.code, Some(0), "{}", trusted.shown());
+    let call = |client: &Client, id: &str| {
+        let path = format!("src/{client}/asked.txt");
+        Call::write(*client, ("main", id), &path, "new")
+    };
+    let mut texts = Vec::new();
     for client in Client::ALL {
-        let call = |id: &str| {
-            let path = format!("src/{client}/asked.txt");
-            Call::write(*client, ("main", id), &path, "new")
-        };
-        let asked = ask(&site, &call("one"));
+        let asked = ask(&site, &call(client, "one"));
         assert_eq!(asked.does(), Does::Denies, "{client}: {asked:?}");
         let text = told(&asked);
         assert!(text.contains("APPROVAL_REQUIRED"), "{client}: {asked:?}");
@@ -239,53 +243,28 @@ fn slow_a_yes_is_good_for_one_call_on_every_client() {
             !text.contains("tagout approve"),
             "the model can't be told how: {asked:?}"
         );
-        let again = ask(&site, &call("two"));
-        assert_eq!(
-            again.does(),
-            Does::Denies,
-            "{client}, nobody agreed: {again:?}"
-        );
-        let listed = site.tagout(&["pending", "--json"]);
-        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
-        let requests = listed["approvals"].as_array().unwrap();
-        assert_eq!(requests.len(), 1, "one request for one call: {listed}");
-        let id = requests[0]["id"].as_str().unwrap();
-        assert!(
-            text.contains(id),
-            "{client} is told its request {id}: {text}"
-        );
-        let approved = site.tagout(&["approve", id, "--yes"]);
-        assert_eq!(approved.code, Some(0), "{}", approved.shown());
-        let third = ask(&site, &call("three"));
-        assert!(third.runs(), "{client}, after the yes: {third:?}");
-        tell(&site, &call("three"));
-        let fourth = ask(&site, &call("four"));
-        assert_eq!(
-            fourth.does(),
-            Does::Denies,
-            "{client}, a second time: {fourth:?}"
-        );
-        happen_end(&site, *client);
-        for waiting in ids(&site) {
-            site.tagout(&["reject", &waiting, "--yes"]);
-        }
+        texts.push(text);
     }
-}
-
-fn happen_end(site: &Site, client: Client) {
-    if let Some(end) = &sends(client).end {
-        happen(site, client, end, "main", "");
-    }
-}
-
-fn ids(site: &Site) -> Vec<String> {
     let listed = site.tagout(&["pending", "--json"]);
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
     let requests = listed["approvals"].as_array().unwrap();
-    requests
-        .iter()
-        .map(|one| one["id"].as_str().unwrap().to_owned())
-        .collect()
+    assert_eq!(requests.len(), Client::ALL.len(), "{listed}");
+    for (client, text) in Client::ALL.iter().zip(&texts) {
+        let mut ids = requests.iter().filter_map(|one| one["id"].as_str());
+        let id = ids.find(|id| text.contains(*id));
+        let id = id.unwrap_or_else(|| panic!("{client} is not told its request: {text}"));
+        let approved = site.tagout(&["approve", id, "--yes"]);
+        assert_eq!(approved.code, Some(0), "{}", approved.shown());
+        let again = ask(&site, &call(client, "two"));
+        assert!(again.runs(), "{client}, after the yes: {again:?}");
+        tell(&site, &call(client, "two"));
+        let once_more = ask(&site, &call(client, "three"));
+        assert_eq!(
+            once_more.does(),
+            Does::Denies,
+            "{client}, a second time: {once_more:?}"
+        );
+    }
 }
 
 /// Every file below a folder, with its time.
@@ -308,7 +287,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, std::time::SystemTime)> {
 /// The hook of a user in a repository that nobody governs says nothing and writes nothing.
 #[test]
 fn an_ungoverned_repository_is_passed_in_silence() {
-    let site = site_for_all();
+    let site = site_for(&[]);
     let states = site.home().join(".local/state/tagout");
     let elsewhere = tempfile::tempdir().unwrap();
     let before = files(&states);
@@ -348,7 +327,7 @@ fn installed_binary(site: &Site) -> PathBuf {
 /// gone says so to the model, in the ledger and in the next command, until it is installed again.
 #[test]
 fn a_hook_that_is_taken_away_is_noticed() {
-    let site = site_for_all();
+    let site = site_for(&[Client::ClaudeCode]);
     let binary = installed_binary(&site);
     let run = |words: &[&str]| {
         let mut command = Command::new(&binary);

@@ -273,6 +273,11 @@ pub(crate) fn intent_of(client: Client) -> String {
 
 /// A workspace in which every client has an intent of its own and took it up.
 pub(crate) fn site_for_all() -> Site {
+    site_for(Client::ALL)
+}
+
+/// The same where only some did.
+pub(crate) fn site_for(clients: &[Client]) -> Site {
     let site = Site::with_setup(&[], |site| {
         let entry = |client: &Client| {
             let id = intent_of(*client);
@@ -288,7 +293,7 @@ pub(crate) fn site_for_all() -> Site {
             fs::create_dir_all(site.root().join(format!("src/{client}"))).unwrap();
         }
     });
-    for client in Client::ALL {
+    for client in clients {
         select(&site, *client, "main", &intent_of(*client));
     }
     site

@@ -66,7 +66,7 @@ pub(super) fn admit(
 ) -> Result<Result<Box<Permit>, Box<Refusal>>, Failure> {
     let first = refused(work.engine.admit(call));
     match first {
-        Err(refusal) if refusal.code == Code::PathBusy => {
+        Err(refusal) if matches!(refusal.code, Code::PathBusy | Code::StaleFile) => {
             let millis = clock::now().as_millis().saturating_sub(HOOK_MISSING_MS);
             let before = Timestamp::from_millis(millis);
             let session = &work.incoming.context.session;
