@@ -6,6 +6,7 @@ mod ledger;
 mod runtime;
 mod trace;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 pub(crate) use clients::{HookArgs, InstallArgs, ScopeArg, UninstallArgs};
@@ -23,6 +24,7 @@ use clap_complete::Shell;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::homes::{self, Homes};
 use crate::report;
 
 /// Lockout-tagout for AI coding agents
@@ -311,28 +313,20 @@ pub(crate) fn own_program() -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
-/// What tells this build of the program from every other: its version, and where its file lies and
-/// when that was written.
-pub(crate) fn build() -> String {
-    use std::os::unix::fs::MetadataExt as _;
-
-    let file = std::fs::metadata("/proc/self/exe").or_else(|_| {
-        let path = std::env::current_exe()?;
-        std::fs::metadata(path)
-    });
-    let file = file.map_or_else(
-        |_| "unknown".to_owned(),
-        |file| {
-            let (seconds, nanos) = (file.mtime(), file.mtime_nsec());
-            format!(
-                "{}:{}:{}:{seconds}.{nanos}",
-                file.dev(),
-                file.ino(),
-                file.len()
-            )
-        },
-    );
-    format!("{} {file}", env!("CARGO_PKG_VERSION"))
+/// Whether the search path leads from a name to this very program.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one declared list of environment variables"
+)]
+pub(crate) fn is_on_path(name: &str) -> bool {
+    let Some(own) = own_program() else {
+        return false;
+    };
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = std::env::split_paths(&folders).map(|folder| folder.join(name));
+    let first = found.find(|path| path.is_file());
+    let first = first.and_then(|path| path.canonicalize().ok());
+    first.is_some_and(|path| path == std::path::Path::new(&own))
 }
 
 /// The command line's definition, for completions.
@@ -375,6 +369,35 @@ pub(crate) fn state_dir() -> Option<PathBuf> {
 /// The user's home.
 pub(crate) fn home() -> Option<PathBuf> {
     named("HOME")
+}
+
+/// The user's home, and the folders of clients in it that their own variables move.
+pub(crate) fn homes() -> Homes {
+    let moved = homes::variables().filter_map(|moved| {
+        let folder = std::path::absolute(named(moved.variable)?).ok()?;
+        Some((moved.variable.to_owned(), folder))
+    });
+    Homes {
+        home: home(),
+        moved: moved.collect(),
+    }
+}
+
+/// A program on the search path.
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
+    let path = named("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|found| is_program(found))
+}
+
+fn is_program(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+}
+
+/// What a client's own program is started with.
+pub(crate) fn environment() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    std::env::vars_os().collect()
 }
 
 /// Whether this process was started by a governed call: `TAGOUT_GOVERNED` is set there, and the

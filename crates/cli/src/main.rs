@@ -5,6 +5,7 @@ mod books;
 mod clock;
 mod exit;
 mod failure;
+mod homes;
 mod keys;
 mod moments;
 mod notes;

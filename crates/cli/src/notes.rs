@@ -12,6 +12,7 @@ use tagout_vocab::{CallId, Digest, IntentId, SessionId, Timestamp};
 use tagout_workspace::files;
 
 use crate::failure::Failure;
+use crate::homes::Homes;
 
 /// Where a workspace, its user's home and that user's policy lie. Written by people's verbs,
 /// because the hook believes no environment.
@@ -21,8 +22,9 @@ pub(crate) struct Whereabouts {
     pub(crate) root: PathBuf,
     /// The folder of the person's own policy.
     pub(crate) config: Option<PathBuf>,
-    /// The person's home.
-    pub(crate) home: Option<PathBuf>,
+    /// The person's home, and what variables move of it.
+    #[serde(flatten)]
+    pub(crate) homes: Homes,
 }
 
 /// A call that waits for its result.

@@ -39,10 +39,7 @@ pub(crate) fn require(named: Option<&Path>) -> Result<PathBuf, Failure> {
         Failure::invalid(format!(
             "no workspace: there is no `{SIDECAR}/` here or in a folder above"
         ))
-        .hint(format!(
-            "name one with `--workspace DIR`, or make one: a folder with \
-                 `{SIDECAR}/active_intents.yaml`"
-        ))
+        .hint("a person makes one with `tagout init`; another one is named with `--workspace DIR`")
     })
 }
 

@@ -53,6 +53,28 @@ pub(crate) fn has_ended(inner: &Inner, execution: &CallId, from: u64) -> Result<
     Ok(false)
 }
 
+/// The number of the event that authorised an execution, if the ledger did.
+pub(crate) fn authorised(
+    inner: &Inner,
+    execution: &CallId,
+    from: u64,
+) -> Result<Option<u64>, GateError> {
+    let reader = Reader::open(inner.ledger.dir())?;
+    if from >= reader.size()? {
+        return Ok(None);
+    }
+    for event in reader.events_from(from)? {
+        let event = event?;
+        let body = event.body;
+        if body.state == Some(LifecycleState::Authorized)
+            && body.execution_id.as_deref() == Some(execution.as_str())
+        {
+            return Ok(Some(event.seq));
+        }
+    }
+    Ok(None)
+}
+
 fn aborted(inner: &Inner, ticket: &Ticket, why: &str) -> Vec<NewEvent> {
     let now = inner.clockwork.now();
     let closing = Closing {
@@ -129,7 +151,9 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
 fn orphans(inner: &Inner, recovered: &mut Recovered) -> Result<(), GateError> {
     inner.site.store.orphans(|tickets| {
         for ticket in tickets {
-            if !has_ended(inner, &ticket.execution, ticket.seq)? {
+            let (execution, from) = (&ticket.execution, ticket.seq);
+            if authorised(inner, execution, from)?.is_some() && !has_ended(inner, execution, from)?
+            {
                 let events = aborted(inner, &ticket, "its process ended before it did");
                 drop(inner.ledger.append(&events)?);
                 recovered.rolled_back.push(ticket.execution.clone());

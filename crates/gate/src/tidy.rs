@@ -5,7 +5,6 @@ use tagout_vocab::limits::PERMIT_OPEN_MS_MAX;
 
 use crate::engine::Engine;
 use crate::error::GateError;
-use crate::receipt::Report;
 
 /// What a tidying did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -47,8 +46,7 @@ impl Engine {
                 .as_millis()
                 .saturating_sub(ticket.admitted_at.as_millis());
             if age > PERMIT_OPEN_MS_MAX {
-                let permit = self.resume(&ticket.execution)?;
-                drop(self.settle(permit, &Report::default()));
+                drop(self.settle_unreported(&ticket)?);
                 settled += 1;
             }
         }

@@ -9,10 +9,9 @@ use tagout_policy::judge::{Books, Standing};
 use tagout_policy::law::compare::{
     compare_ignore, compare_intents, compare_layers, effective_intents,
 };
-use tagout_policy::law::compiled::{self, Key};
 use tagout_policy::law::{self, Change, Law, Layer, Source};
 use tagout_policy::problem::Problem;
-use tagout_vocab::limits::{COMPILED_BYTES_MAX, RECORD_BYTES_MAX};
+use tagout_vocab::limits::RECORD_BYTES_MAX;
 use tagout_vocab::{Digest, Intent, IntentId, Timestamp};
 use tagout_workspace::files;
 
@@ -54,7 +53,7 @@ pub struct Accepted {
 }
 
 /// What calls are judged by, and what is to be said about it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shelf {
     /// The books.
     pub books: Books,
@@ -71,18 +70,19 @@ pub struct Shelf {
 }
 
 impl Sources {
-    fn texts(&self) -> impl Iterator<Item = &Text> {
-        self.policies
-            .iter()
-            .chain(&self.intents)
-            .chain(&self.ignores)
+    /// Every file with what kind it is.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&'static str, &Text)> {
+        let policies = self.policies.iter().map(|one| ("policy", one));
+        let intents = self.intents.iter().map(|one| ("intents", one));
+        let ignores = self.ignores.iter().map(|one| ("ignore", one));
+        policies.chain(intents).chain(ignores)
     }
 
     /// A digest of all of it.
     pub fn digest(&self) -> Digest {
         let parts = self
             .texts()
-            .flat_map(|one| [one.name.as_bytes(), one.text.as_bytes()]);
+            .flat_map(|(_, one)| [one.name.as_bytes(), one.text.as_bytes()]);
         Digest::of_parts("tagout law sources v1", parts)
     }
 }
@@ -152,6 +152,11 @@ impl Site {
         self.store.path("law", "accepted.json")
     }
 
+    /// The record of what a person accepted, as it lies there.
+    pub(crate) fn accepted_bytes(&self) -> Result<Option<Vec<u8>>, GateError> {
+        Ok(files::read(&self.law_path(), RECORD_BYTES_MAX)?)
+    }
+
     /// What a person accepted, if anything.
     pub fn accepted(&self) -> Result<Option<Accepted>, GateError> {
         let found: Option<Accepted> = Store::read(&self.law_path())?;
@@ -179,43 +184,6 @@ impl Site {
         };
         Store::write(&self.law_path(), &accepted)?;
         Ok(accepted)
-    }
-
-    /// What `make` puts together, or what an earlier process of the same build put together out of
-    /// the very same files: what did not change is not parsed again.
-    ///
-    /// `build` tells one build of the program from every other.
-    pub fn shelved<E: From<GateError>>(
-        &self,
-        build: &str,
-        (user, tree): (Option<&Text>, &Sources),
-        make: impl FnOnce() -> Result<Shelf, E>,
-    ) -> Result<Shelf, E> {
-        let key = self.law_key(build, user, tree)?;
-        let path = self.store.path("law", "compiled");
-        let known = files::read(&path, COMPILED_BYTES_MAX).ok().flatten();
-        if let Some(shelf) = known.and_then(|bytes| compiled::decode(&bytes, &key).ok()) {
-            return Ok(shelf);
-        }
-        let shelf = make()?;
-        // A person may have accepted something in between, which the key then does not stand for.
-        if self.law_key(build, user, tree)? == key
-            && let Ok(bytes) = compiled::encode(&key, &shelf)
-        {
-            // What can't be kept is put together again the next time.
-            files::write_note(&path, &bytes, Some(0o600)).unwrap_or_default();
-        }
-        Ok(shelf)
-    }
-
-    fn law_key(&self, build: &str, user: Option<&Text>, tree: &Sources) -> Result<Key, GateError> {
-        let accepted = files::read(&self.law_path(), RECORD_BYTES_MAX)?;
-        let accepted = accepted
-            .iter()
-            .map(|bytes| ("\0accepted", bytes.as_slice()));
-        let texts = user.into_iter().chain(tree.texts());
-        let texts = texts.map(|one| (one.name.as_str(), one.text.as_bytes()));
-        Ok(Key::of(build, accepted.chain(texts)))
     }
 
     /// Puts the books together from the user's layer, what was accepted and what the tree holds.

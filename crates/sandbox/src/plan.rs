@@ -5,6 +5,8 @@ mod check;
 mod mounts;
 mod walls;
 
+pub use walls::NETWORK_OPEN;
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -86,7 +88,7 @@ impl Plan {
 pub fn plan(host: &Host, wanted: &Wanted) -> Result<Plan, Refused> {
     check::all(wanted)?;
     let form = form(host, wanted)?;
-    let (chosen, limits) = limits::choose(&host.limits, &wanted.limits, &wanted.accept_degraded)?;
+    let (chosen, limits) = limits::choose(&host.limits, &wanted.limits)?;
     let mut enforcers = walls::named(host, wanted, form);
     enforcers.extend(limits);
     let chosen = if form.namespaces {

@@ -173,6 +173,13 @@ pub fn ensure_dir_private(path: &Path) -> Result<(), Error> {
     make_dir(path, 0o700)
 }
 
+/// Makes a folder, in one that exists, that only its owner can enter, for what nobody misses when
+/// the machine goes down. That saves waiting for the disk.
+pub fn make_scratch_dir(path: &Path) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    sys::mkdir(&folder, &name, 0o700).map_err(at("make the folder", shown(path)))
+}
+
 fn make_dir(path: &Path, mode: u32) -> Result<(), Error> {
     if sys::open_root(path).is_ok() {
         return Ok(());
@@ -190,6 +197,11 @@ fn make_dir(path: &Path, mode: u32) -> Result<(), Error> {
     sys::sync_all(&folder).map_err(at("sync", shown(path)))
 }
 
+/// Removes the file that a path leads to, through links, durably.
+pub fn remove_followed(path: &Path) -> Result<(), Error> {
+    remove(&followed(path)?)
+}
+
 /// Removes a file durably; a file that is not there is not missed.
 pub fn remove(path: &Path) -> Result<(), Error> {
     let (folder, name) = split(path)?;
@@ -197,6 +209,31 @@ pub fn remove(path: &Path) -> Result<(), Error> {
         Ok(()) => sys::sync_all(&folder).map_err(at("sync", shown(path))),
         Err(error) if sys::is_missing(&error) => Ok(()),
         Err(error) => Err(Error::io("remove", shown(path), error)),
+    }
+}
+
+/// Makes a new file that only its owner can read, or leaves the one that is there, without making
+/// it durable: for what means nothing any more when the machine goes down.
+pub fn touch_scratch(path: &Path) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    match sys::create(&folder, &name, 0o600) {
+        Err(error) if !sys::is_taken(&error) => Err(Error::io("write", shown(path), error)),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Replaces a file in one step without making it durable: for what can be made again.
+pub fn write_scratch(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    write_lazily(&folder, &name, bytes)
+}
+
+/// Removes a file without making that durable; a file that is not there is not missed.
+pub fn remove_scratch(path: &Path) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    match sys::unlink(&folder, &name) {
+        Err(error) if !sys::is_missing(&error) => Err(Error::io("remove", shown(path), error)),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -229,6 +266,20 @@ pub fn append_lines(path: &Path, lines: &[u8]) -> Result<(), Error> {
         bytes.push(b'\n');
     }
     file.write_all(&bytes).map_err(doing())
+}
+
+/// A lock between processes, held until it is dropped or the process ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: Handle,
+}
+
+/// Waits until no other process holds the lock of a file, which is made if it is not there.
+pub fn lock(path: &Path) -> Result<Lock, Error> {
+    let (folder, name) = split(path)?;
+    let file = sys::open_append(&folder, &name, 0o600).map_err(at("lock", shown(path)))?;
+    wait_for(&file, path)?;
+    Ok(Lock { _file: file })
 }
 
 fn wait_for(file: &Handle, path: &Path) -> Result<(), Error> {

@@ -10,6 +10,7 @@ mod judge;
 mod ledger;
 mod rounds;
 mod spawn;
+mod trace;
 mod workspace;
 
 use std::process::ExitCode;
@@ -50,6 +51,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "workspace",
         about: "transactions of one and twenty files against a bare write and sync",
         run: workspace::run,
+    },
+    Benchmark {
+        name: "trace",
+        about: "an edit, questions at 10,000 and 1,000,000 records, a move of 10,000 files",
+        run: trace::run,
     },
     Benchmark {
         name: "exec",

@@ -2,90 +2,21 @@
 //! it, refused where a person came in between. The ledger has to tell the same.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::run::{self, Places};
+use super::scene::{Scene, field, shown};
 use super::stub::{Script, Stub};
-use super::{bounded, temporary, unknown};
+use super::{bounded, stage, temporary, unknown};
 use crate::error::XtaskError;
-use crate::process::{answer, capture, cargo_command, root, stream};
+use crate::process::{capture, root, stream};
 use crate::suites::Tally;
 
 const STORIES: &str = include_str!("../../data/stories.json");
-
-/// Where the story takes place.
-struct Scene {
-    places: Places,
-    bin: PathBuf,
-    /// A search path that begins with the program under test.
-    path: String,
-}
-
-impl Scene {
-    fn new(folder: &Path) -> Result<Self, XtaskError> {
-        let [home, work, bin] = ["home", "work", "bin"].map(|name| folder.join(name));
-        for made in [&home, &work.join("src"), &bin] {
-            std::fs::create_dir_all(made).map_err(XtaskError::file("create", made))?;
-        }
-        let built = built()?;
-        let program = bin.join("tagout");
-        std::fs::copy(&built, &program).map_err(XtaskError::file("copy", &built))?;
-        let rest = std::env::var("PATH").unwrap_or_default();
-        let path = format!("{}:{rest}", bin.display());
-        let places = Places {
-            base: String::new(),
-            home,
-            workspace: work,
-            prompt: "Do what is to be done.".to_owned(),
-        };
-        Ok(Self { places, bin, path })
-    }
-
-    /// A program as the person of the story runs it.
-    fn person(&self, program: &str, words: &[&str]) -> Command {
-        let mut command = Command::new(program);
-        command.args(words).current_dir(&self.places.workspace);
-        command
-            .env("PATH", &self.path)
-            .env("HOME", &self.places.home);
-        for variable in ["TAGOUT_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
-            command.env_remove(variable);
-        }
-        command
-    }
-
-    fn tagout(&self, words: &[&str]) -> Command {
-        self.person(&self.bin.join("tagout").to_string_lossy(), words)
-    }
-
-    fn text(&self, name: &str) -> Option<String> {
-        std::fs::read_to_string(self.places.workspace.join(name)).ok()
-    }
-}
-
-/// The product as cargo builds it for tests.
-fn built() -> Result<PathBuf, XtaskError> {
-    let words = [
-        "build",
-        "--quiet",
-        "--package",
-        "tagout",
-        "--message-format",
-        "json",
-    ];
-    let told = answer(&mut cargo_command(&words))?;
-    let mut programs = told.lines().filter_map(|line| {
-        let value: Value = serde_json::from_str(line).ok()?;
-        value.get("executable")?.as_str().map(PathBuf::from)
-    });
-    programs
-        .next_back()
-        .ok_or_else(|| unknown("the program `tagout`"))
-}
 
 /// Plays the story with one client in one mode, and says what did not come out.
 pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
@@ -96,17 +27,13 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
         .get(mode_name)
         .ok_or_else(|| unknown(mode_name))?;
     let program = client.install(name)?;
-    let folder = tempfile::tempdir().map_err(temporary())?;
+    let folder = stage()?;
     let mut scene = Scene::new(folder.path())?;
-    answer(&mut scene.person("git", &["init", "-q", "."]))?;
-    let init = ["init", "--yes", "--intent", "Work", "--scope", "src/**"];
-    answer(&mut scene.tagout(&init))?;
-    answer(&mut scene.tagout(&["install", name, "--yes"]))?;
+    scene.govern(name, &["src/**"])?;
     let story: Story = story(name, &scene.places)?;
     let stub = Stub::start(story.script).map_err(temporary())?;
     scene.places.base = stub.base();
-    let mut command = client.command(&program, mode, &scene.places)?;
-    command.env("PATH", &scene.path);
+    let mut command = scene.client(client, &program, mode)?;
     let ended = bounded(&mut command)?;
     println!("{name} in mode {mode_name}: {ended}");
     let mut wrong = files(&scene);
@@ -166,17 +93,7 @@ fn files(scene: &Scene) -> Vec<String> {
 /// write in scope was seen. A client that refuses a stale edit by itself never asks about it, and
 /// one that does not say how a patch ended leaves that open.
 fn ledger(scene: &Scene, expected: &[String]) -> Result<Vec<String>, XtaskError> {
-    let mut wrong = Vec::new();
-    let verified = capture(&mut scene.tagout(&["verify", "--json"]))?;
-    let value: Value = serde_json::from_str(&verified.stdout).unwrap_or_default();
-    if value.get("ok") != Some(&Value::Bool(true)) {
-        wrong.push(format!("the ledger does not verify: {}", verified.stdout));
-    }
-    let log = answer(&mut scene.tagout(&["log", "--json"]))?;
-    let events: Vec<Value> = log
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
+    let (mut wrong, events) = scene.ledger()?;
     let mut told = events.iter();
     for expected in expected {
         if !told.any(|event| tells(event, expected)) {
@@ -190,13 +107,6 @@ fn ledger(scene: &Scene, expected: &[String]) -> Result<Vec<String>, XtaskError>
     Ok(wrong)
 }
 
-fn field<'v>(event: &'v Value, way: &str) -> &'v str {
-    event
-        .pointer(way)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-}
-
 fn tells(event: &Value, expected: &str) -> bool {
     match expected {
         "intent selected" => !field(event, "/data/selected").is_empty(),
@@ -206,11 +116,6 @@ fn tells(event: &Value, expected: &str) -> bool {
         }
         code => field(event, "/error/context").starts_with(code),
     }
-}
-
-fn shown(event: &Value) -> String {
-    let parts = ["/kind", "/toolId", "/state", "/error/context"].map(|way| field(event, way));
-    parts.join(" ").trim().to_owned()
 }
 
 /// Every client that each run of the tests plays, or every one that can be run, in each mode.

@@ -41,6 +41,9 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
         let failure = Failure::denied(Code::StateViolation, message);
         return Err(failure.hint("run the command itself, without `tagout exec`"));
     }
+    if !args.end {
+        tagout_sandbox::start_helper_early();
+    }
     let engine = runtime::open(place)?;
     if args.end {
         return end(&engine, &session(args)?, args.json);

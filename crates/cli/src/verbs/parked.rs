@@ -162,7 +162,12 @@ fn of(error: &GateError) -> Failure {
         failure.exit = Exit::Conflict;
     } else if let Some(code) = refused {
         failure.exit = Exit::Denied;
-        if code == Code::AuthorityFile {
+        if code == Code::Conflict {
+            failure.exit = Exit::Conflict;
+            failure = failure.hint(
+                "make the two agree in the workspace and apply again, or `tagout parked drop` it",
+            );
+        } else if code == Code::AuthorityFile {
             failure = failure.hint("`--in-scope` applies the rest");
         }
     }

@@ -5,7 +5,7 @@ use tagout_ledger::{Commitment, NewEvent, Texts};
 use tagout_vocab::{CallId, Code, Gate, MutationClass, Refusal, Verdict};
 use tagout_workspace::Claim;
 
-use super::{Considered, Judged, Step};
+use super::{Considered, Judged, Step, unavailable};
 use crate::error::GateError;
 use crate::lifecycle::{Denied, Execution, Failed};
 use crate::permit::Ticket;
@@ -36,6 +36,7 @@ impl Step<'_> {
             code: code.as_str().to_owned(),
             rule,
             approver: None,
+            grants: judged.grants.clone(),
             admitted_at: self.now,
             mutated: judged.gathered.mutated.clone(),
             reads: judged.gathered.reads.clone(),
@@ -81,7 +82,15 @@ impl Step<'_> {
         let event = record::transition(&self.inner.clockwork, &validated, &ticket, self.now);
         self.events.push(event);
         match judged.judgement.verdict.clone() {
-            Verdict::Allow(_) => self.allow(validated.authorize(), ticket, (judged, asked, claim)),
+            Verdict::Allow(_) => {
+                let mut ticket = ticket;
+                match self.prepare(&mut ticket, asked) {
+                    Ok(applied) => {
+                        self.allow(validated.authorize(), ticket, (judged, applied, claim))
+                    }
+                    Err(error) => self.unprepared(&validated.deny(), ticket, &error),
+                }
+            }
             Verdict::Ask(refusal) => self.ask(&validated.deny(), &ticket, (asked, refusal)),
             Verdict::Deny(refusal) => {
                 if refusal.code == Code::ApprovalExpired
@@ -96,6 +105,24 @@ impl Step<'_> {
                 })
             }
         }
+    }
+
+    /// What a call needs before it may run could not be stored: a denial like any other.
+    fn unprepared(
+        &mut self,
+        denied: &Execution<Denied>,
+        mut ticket: Ticket,
+        error: &GateError,
+    ) -> Result<Considered, GateError> {
+        self.forget(&ticket);
+        let refusal = Box::new(unavailable(error));
+        refusal.code.as_str().clone_into(&mut ticket.code);
+        ticket.rule.clone_from(&refusal.rule);
+        self.deny(denied, &ticket, &refusal)?;
+        Ok(Considered::Denied {
+            refusal,
+            invalid: false,
+        })
     }
 
     fn fail(
@@ -147,13 +174,14 @@ impl Step<'_> {
         record::other((&self.inner.clockwork, self.now), kind, Some(session), data)
     }
 
-    pub(super) fn append(&mut self) -> Result<tagout_ledger::Appended, GateError> {
-        let appended = self.inner.ledger.append(&self.events)?;
-        self.inner
-            .site
-            .store
-            .keep_session(&self.before, &self.record)?;
-        Ok(appended)
+    fn append(&mut self) -> Result<(), GateError> {
+        drop(self.inner.ledger.append(&self.events)?);
+        self.keep_session()
+    }
+
+    pub(super) fn keep_session(&self) -> Result<(), GateError> {
+        let store = &self.inner.site.store;
+        store.keep_session(&self.before, &self.record)
     }
 }
 

@@ -5,7 +5,7 @@ mod asking;
 mod ending;
 mod weigh;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use tagout_ledger::NewEvent;
 use tagout_policy::judge::{Approval, Case};
 use tagout_policy::session::{self, Happening};
 use tagout_vocab::{
-    Call, Digest, Gate, IntentId, Judgement, Refusal, Role, SessionId, Timestamp, Verdict,
+    Call, Digest, Gate, GrantId, IntentId, Judgement, Refusal, Role, SessionId, Timestamp, Verdict,
     WorkspacePath,
 };
 
@@ -89,6 +89,8 @@ struct Judged {
     name: String,
     role: Option<Role>,
     capabilities: Vec<String>,
+    /// C3: the grants that the verdict rests on.
+    grants: BTreeSet<GrantId>,
     selects: Option<IntentId>,
     digest: Digest,
     predicted: BTreeMap<WorkspacePath, Option<Digest>>,
@@ -110,6 +112,19 @@ pub(crate) fn consider(inner: &Inner, call: &Call, way: Way) -> Considered {
         step.go()
     });
     considered.unwrap_or_else(|error| denied(&error))
+}
+
+/// Records a refusal that the caller has decided on, as if a check had found it.
+pub(crate) fn refuse(inner: &Inner, call: &Call, refusal: Refusal) -> Result<(), GateError> {
+    let session = session_of(call)?;
+    let _locked = inner.site.store.lock_session(&session)?;
+    let mut step = Step::new(inner, call, Way::Guard, &session)?;
+    let execution = step.execution_id()?;
+    let mut judged = step.judge(Approval::None, None)?;
+    judged.judgement.verdict = Verdict::Deny(Box::new(refusal));
+    judged.valid = true;
+    step.end(execution, judged, (None, None))?;
+    Ok(())
 }
 
 /// Calls without a session share one, so that they are still governed.

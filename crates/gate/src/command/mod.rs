@@ -4,6 +4,8 @@
 //! private part of that stays with the session, the rest is judged path by path and staged into the
 //! call's one transaction, or parked as a whole.
 
+mod again;
+mod apart;
 mod apply;
 mod clean;
 mod confine;

@@ -138,7 +138,7 @@ impl Room<'_> {
     pub(crate) fn run(&self, command: &Command) -> Result<Over, ToolError> {
         let cwd = self.start_in(command.cwd.as_deref())?;
         let state = |error: GateError| of_state(&error);
-        let places = Places::make(self).map_err(state)?;
+        let places = Places::make(self, command).map_err(state)?;
         let mut wanted = self.wanted(command, cwd, &places);
         let host = self.yard.host(&self.inner.site.state).map_err(state)?;
         if !host.transaction.works() {
@@ -150,19 +150,22 @@ impl Room<'_> {
             .then(|| self.inner.site.store.lock(&places.session))
             .transpose()
             .map_err(state)?;
-        let (lane, enforcers) = (plan.lane(), plan.enforcers().to_vec());
+        let lane = plan.lane();
         if locked.is_some() {
             self.refresh(&places).map_err(state)?;
         }
         let mut in_place = None;
         if lane == Lane::Snapshot && self.ticket.class == Class::Destructive {
-            let open = InPlace::begin(self)?;
-            wanted.writable = open.writable();
-            let file = wanted.limits.file_bytes.unwrap_or(IMAGE_BYTES_MAX);
-            wanted.limits.file_bytes = Some(file.min(IMAGE_BYTES_MAX));
+            if !self.apart(host, &places, &mut wanted)? {
+                let open = InPlace::begin(self)?;
+                wanted.writable = open.writable();
+                let file = wanted.limits.file_bytes.unwrap_or(IMAGE_BYTES_MAX);
+                wanted.limits.file_bytes = Some(file.min(IMAGE_BYTES_MAX));
+                in_place = Some(open);
+            }
             plan = planned(host, &wanted)?;
-            in_place = Some(open);
         }
+        let enforcers = plan.enforcers().to_vec();
         let mark = self.inner.workspace.mark()?;
         let running = plan.start().map_err(of_sandbox)?;
         if command.long_running {

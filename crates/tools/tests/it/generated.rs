@@ -249,14 +249,14 @@ fn run(count: usize, seed: u64) {
     }
 }
 
-/// L5, T-001: generated arguments end in a structured error or in success.
+/// L5, L14, T-001: generated arguments end in a structured error or in success.
 #[test]
 fn threat_t001_a_thousand_generated_arguments_per_tool() {
     run(1_000, 1);
 }
 
-/// The same ten thousand times for each tool.
+/// L5, L14, T-001: the same ten thousand times for each tool.
 #[test]
-fn soak_ten_thousand_generated_arguments_per_tool() {
+fn slow_threat_t001_ten_thousand_generated_arguments_per_tool() {
     run(10_000, 2);
 }

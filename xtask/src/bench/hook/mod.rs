@@ -203,9 +203,11 @@ impl Stage {
         payload.to_string().into_bytes()
     }
 
+    /// A call that was never made before: the same one again and again would be refused.
     fn read(&self, call: &str) -> Vec<u8> {
         let path = self.root.join("src/main.rs");
-        self.payload(call, "Read", &json!({ "file_path": path }))
+        let arguments = json!({ "file_path": path, "offset": self.count() });
+        self.payload(call, "Read", &arguments)
     }
 
     fn count(&self) -> usize {
@@ -213,7 +215,6 @@ impl Stage {
         self.next.get()
     }
 
-    /// Every call is one that was never seen.
     fn next_read(&self) -> Vec<u8> {
         self.read(&format!("r{}", self.count()))
     }

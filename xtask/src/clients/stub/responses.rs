@@ -21,7 +21,7 @@ pub(super) fn reply(script: &Script, body: &Value) -> Reply {
         .map_or(0, |last| last + 1);
     let prompt = match body.get("input") {
         Some(Value::String(text)) => text.clone(),
-        _ => said(list(body, "input"), |item| !is(item, "role", "assistant")),
+        _ => said(list(body, "input"), |item| is(item, "role", "user")),
     };
     let turn = script.turn(number, &prompt, has_tools(body));
     let items = items(&turn);

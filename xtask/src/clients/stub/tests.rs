@@ -16,6 +16,7 @@ fn script() -> Script {
         main: vec![vec![call("first")], vec![call("second")]],
         sub: vec![vec![call("below")]],
         meanwhile: None,
+        witness: None,
     }
 }
 

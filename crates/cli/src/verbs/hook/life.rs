@@ -1,7 +1,7 @@
 //! Conversations: how they begin, go on and end, and what becomes of what was left open.
 
 use tagout_agents::install::plan::Scope;
-use tagout_agents::install::{self, Binary};
+use tagout_agents::install::{self, Binary, FindingKind};
 use tagout_agents::{Answer, PromptFrom, What};
 use tagout_gate::policy::intents::selectable;
 use tagout_gate::policy::session::PromptSource;
@@ -44,7 +44,7 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
         What::Completion => over(work, session)?,
         What::SubagentStart { child: Some(child) } => work.engine.adopt(child, session)?,
         What::SubagentStop { child: Some(child) } => left_open(work, child)?,
-        What::ConfigChange { .. } => return Ok(configured(gone)),
+        What::ConfigChange { .. } => return Ok(configured(work, gone)),
         What::SubagentStart { child: None }
         | What::SubagentStop { child: None }
         | What::Pre(_)
@@ -78,8 +78,9 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
     let open = books.intents.iter();
     let open = open.filter(|intent| selectable(intent, clock::now()).is_ok());
     let ids: Vec<&str> = open.map(|one| one.id.as_str()).take(SHOWN_MAX).collect();
+    let tagout = super::shell::called(work);
     let open = if ids.is_empty() {
-        "No intent is open; ask for one with `tagout intent propose`.".to_owned()
+        format!("No intent is open; ask for one with `{tagout} intent propose`.")
     } else {
         format!("Open intents: {}.", ids.join(", "))
     };
@@ -87,7 +88,7 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
     Answer::Context {
         text: format!(
             "This repository is governed by Tagout: read freely; before changing anything run \
-             `tagout intent select ID` as a command of its own. {open}{gone}"
+             `{tagout} intent select ID` as a command of its own. {open}{gone}"
         ),
     }
 }
@@ -97,7 +98,7 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
 /// recorded once, and told by the next command.
 fn registered(work: &Work) -> Result<Option<Gone>, Failure> {
     let client = work.named.as_str();
-    let found = missing(work).map(|what| Gone {
+    let found = found(work, GONE).map(|what| Gone {
         client: client.to_owned(),
         what: format!("{client} will not call Tagout's hook any more: {what}"),
     });
@@ -114,8 +115,15 @@ fn registered(work: &Work) -> Result<Option<Gone>, Failure> {
     Ok(found)
 }
 
-/// What keeps the client from calling the hook by its settings as they are now.
-fn missing(work: &Work) -> Option<String> {
+/// What keeps the client from calling the hook, or nobody knows whether it does.
+const GONE: &[FindingKind] = &[
+    FindingKind::SwitchedOff,
+    FindingKind::Missing,
+    FindingKind::Unreadable,
+];
+
+/// The first finding of some kinds about the client's settings as they are now.
+fn found(work: &Work, kinds: &[FindingKind]) -> Option<String> {
     let path = |path: &std::path::Path| path.to_str().map(str::to_owned);
     let binary = Binary {
         program: args::own_program().unwrap_or_default(),
@@ -123,7 +131,6 @@ fn missing(work: &Work) -> Option<String> {
         state: path(&work.places.state_home),
     };
     let texts = work.texts_of(work.named);
-    let findings = |scope| install::check(work.named, scope, &binary, &texts);
     // A hook without a workspace on its line is a user's or the machine's.
     let scopes: &[Scope] = if work.at_project {
         &[Scope::Project]
@@ -132,19 +139,22 @@ fn missing(work: &Work) -> Option<String> {
     };
     let mut first = None;
     for scope in scopes {
-        let mut found = findings(*scope).into_iter();
-        let finding = found.find(|one| one.stops_hooks)?;
+        let findings = install::check(work.named, *scope, &binary, &texts);
+        let finding = findings.into_iter().find(|one| kinds.contains(&one.kind))?;
         first.get_or_insert(finding.text);
     }
     first
 }
 
-/// A change of the client's settings that would take the hook away is refused.
-fn configured(gone: Option<Gone>) -> Answer {
+/// A change of the client's settings that would take the hook away, or that takes away what stands
+/// beside it, is refused.
+fn configured(work: &Work, gone: Option<Gone>) -> Answer {
+    let gone = gone.map(|gone| gone.what);
+    let gone = gone.or_else(|| found(work, &[FindingKind::Loosened]));
     match gone {
         None => Answer::NoDecision,
         Some(gone) => Answer::Deny {
-            reason: format!("the change would take Tagout's hook away: {}", gone.what),
+            reason: format!("the change would take Tagout's hook away: {gone}"),
             remedy: "a person changes the hooks with `tagout uninstall`".to_owned(),
         },
     }

@@ -10,8 +10,6 @@ mod pre;
 mod shell;
 mod work;
 
-pub(super) use work::{path_of, read_texts};
-
 use std::io::{self, Read as _, Write as _};
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;

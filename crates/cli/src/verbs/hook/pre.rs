@@ -20,12 +20,17 @@ pub(super) fn decide(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
         work.engine.adopt(&context.session, parent)?;
     }
     if let Some(refused) = delegates_unseen(work, &pre.call) {
-        return Ok(Answer::denied(&refused));
+        return Ok(deny(work, &pre.call, refused));
     }
     match &pre.shell {
         Some(found) => shell::decide(work, pre, found),
         None => guarded(work, pre),
     }
+}
+
+/// Refuses by what only this door knows. The ledger tells it like any other refusal.
+pub(super) fn deny(work: &Work, call: &Call, refusal: Refusal) -> Answer {
+    Answer::denied(&work.engine.refuse(call, refusal))
 }
 
 /// The client executes it, under the engine's permit.
@@ -64,6 +69,7 @@ pub(super) fn admit(
     work: &Work,
     call: &Call,
 ) -> Result<Result<Box<Permit>, Box<Refusal>>, Failure> {
+    let refused = |admission| refused(work, admission);
     let first = refused(work.engine.admit(call));
     match first {
         Err(refusal) if matches!(refusal.code, Code::PathBusy | Code::StaleFile) => {
@@ -83,11 +89,11 @@ pub(super) fn admit(
 
 /// A person's yes is asked for in a terminal of theirs: what a client's own question lets through
 /// would run without a permit.
-fn refused(admission: Admission) -> Result<Box<Permit>, Box<Refusal>> {
+fn refused(work: &Work, admission: Admission) -> Result<Box<Permit>, Box<Refusal>> {
     match admission {
         Admission::Permit(permit) => Ok(permit),
         Admission::Deny(mut refusal) => {
-            help(&mut refusal);
+            help(work, &mut refusal);
             Err(refusal)
         }
         Admission::Pending {
@@ -112,11 +118,13 @@ fn wait(refusal: &mut Refusal, approval: &str) {
 }
 
 /// How an agent of a client takes an intent up.
-fn help(refusal: &mut Refusal) {
-    let how = "run `tagout intent list`, then `tagout intent select ID` as a command of its own, \
-               and make the call again";
+fn help(work: &Work, refusal: &mut Refusal) {
     if matches!(refusal.code, Code::StateViolation | Code::IntentRequired) {
-        how.clone_into(&mut refusal.remedy);
+        let tagout = shell::called(work);
+        refusal.remedy = format!(
+            "run `{tagout} intent list`, then `{tagout} intent select ID` as a command of its own, \
+             and make the call again"
+        );
     }
 }
 

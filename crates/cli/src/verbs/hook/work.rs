@@ -3,11 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use tagout_agents::install::Texts;
-use tagout_agents::install::plan::{Base, Place};
 use tagout_agents::{Answer, Client, Incoming, Kind, Reply, What, reply};
 use tagout_gate::{Engine, Places, Site};
-use tagout_vocab::limits::SIDECAR_BYTES_MAX;
-use tagout_workspace::files;
 
 use super::{Job, life, post, pre, shell};
 use crate::failure::Failure;
@@ -124,30 +121,6 @@ impl Work {
     /// The files of a client, as they are.
     pub(super) fn texts_of(&self, client: Client) -> Texts {
         let places = tagout_agents::install::places(client);
-        read_texts(&places, &self.places.root, self.whereabouts.home.as_deref())
+        self.whereabouts.homes.texts(&places, &self.places.root)
     }
-}
-
-/// Where a place lies.
-pub(crate) fn path_of(place: &Place, root: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    Some(match place.base {
-        Base::Workspace => root.join(&place.path),
-        Base::Home => home?.join(&place.path),
-        Base::System => Path::new("/").join(&place.path),
-    })
-}
-
-/// The texts of files. One that is there and can't be read has a text that nothing understands.
-pub(crate) fn read_texts(places: &[Place], root: &Path, home: Option<&Path>) -> Texts {
-    let most = u64::try_from(SIDECAR_BYTES_MAX).unwrap_or(u64::MAX);
-    let text = |place: &Place| {
-        let path = path_of(place, root, home)?;
-        if !path.exists() {
-            return None;
-        }
-        let bytes = files::read(&path, most).ok().flatten();
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-        Some((place.clone(), text.unwrap_or_else(|| "\0".to_owned())))
-    };
-    places.iter().filter_map(text).collect()
 }

@@ -85,8 +85,8 @@ pub(crate) struct Spec {
     pub(crate) overlays: Vec<Overlay>,
     /// What is seen as `/tmp`.
     pub(crate) tmp: Raw,
-    /// Writable in place.
-    pub(crate) writable: Vec<Raw>,
+    /// Where what is written is real at once, and what is seen there.
+    pub(crate) writable: Vec<(Raw, Raw)>,
     /// What looks empty.
     pub(crate) hidden: Vec<Raw>,
     /// What can't be opened.

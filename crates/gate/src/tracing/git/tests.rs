@@ -1,0 +1,1 @@
+//! Against repositories that git itself made.
