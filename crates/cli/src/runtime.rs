@@ -12,6 +12,7 @@ use tagout_policy::catalogue::Catalogue;
 use crate::args::{self, PlaceArgs};
 use crate::books;
 use crate::failure::Failure;
+use crate::notes::Notes;
 use crate::{clock, report, site, state};
 
 /// Where the workspace and the states of all workspaces lie.
@@ -90,11 +91,19 @@ pub(crate) fn open_with(places: &Places, more: Vec<Box<dyn Tool>>) -> Result<Eng
     open_under(places, None, more)
 }
 
-/// The same for the hook: it runs no commands, and believes no environment.
-pub(crate) fn open_to_guard(places: &Places, config: Option<&Path>) -> Result<Engine, Failure> {
-    let site = Site::open(places)?;
-    let shelf = shelf(&site, books::user_text_in(config)?.as_ref(), &places.root)?;
-    let registry = registry(&shelf, Vec::new())?;
+/// The same for the hook: it runs no commands, and believes no environment. Unless it `performs` a
+/// selection it runs no tools either.
+pub(crate) fn open_to_guard(
+    site: Site,
+    root: &Path,
+    (config, performs): (Option<&Path>, bool),
+) -> Result<Engine, Failure> {
+    let shelf = shelf(&site, books::user_text_in(config)?.as_ref(), root)?;
+    let registry = if performs {
+        registry(&shelf, Vec::new())?
+    } else {
+        Registry::default()
+    };
     let (engine, _) = Engine::open(site, shelf, registry, clockwork()?)?;
     Ok(engine)
 }
@@ -107,6 +116,12 @@ fn open_under(
     let site = Site::open(places)?;
     let shelf = shelf(&site, user.as_ref(), &places.root)?;
     let registry = registry(&shelf, more)?;
+    for gone in Notes::of(site.state()).gone() {
+        report::note(&format!(
+            "{}; a person runs `tagout install {}`",
+            gone.what, gone.client
+        ));
+    }
     let commands = args::commands(places.state_home.clone());
     let given = (registry, Some(commands));
     let (engine, recovered) = Engine::open_with(site, shelf, given, clockwork()?)?;

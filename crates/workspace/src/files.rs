@@ -69,7 +69,9 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
             needed,
         });
     }
-    let mut bytes = Vec::new();
+    // One byte more than there is, so that one read finds the end.
+    let expected = usize::try_from(stat.size.min(max)).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(expected.saturating_add(1));
     let mut limited = file.into_file().take(max.saturating_add(1));
     limited
         .read_to_end(&mut bytes)
@@ -89,6 +91,16 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
 /// An existing file keeps its mode and owner unless `mode` says otherwise; a new one gets `mode`,
 /// or what the user's mask leaves of `rw-rw-rw-`.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), Error> {
+    write(path, bytes, (mode, true))
+}
+
+/// The same without waiting for the disk, for notes that something durable stands behind: after a
+/// power failure such a file may be the old one, the new one, or empty.
+pub fn write_note(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), Error> {
+    write(path, bytes, (mode, false))
+}
+
+fn write(path: &Path, bytes: &[u8], (mode, durably): (Option<u32>, bool)) -> Result<(), Error> {
     let path = followed(path)?;
     let (folder, name) = split(&path)?;
     let present = sys::stat_at(&folder, &name).ok();
@@ -121,9 +133,14 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), 
         if let Some(mode) = mode.or(present.map(|stat| stat.mode)) {
             sys::chmod(&created, mode)?;
         }
-        sys::sync_all(&created)?;
+        if durably {
+            sys::sync_all(&created)?;
+        }
         sys::rename((&folder, temporary), (&folder, &name), Rename::Replace)?;
-        sys::sync_all(&folder)
+        if durably {
+            sys::sync_all(&folder)?;
+        }
+        Ok(())
     })();
     written.map_err(|error| {
         drop(sys::unlink(&folder, temporary));

@@ -39,6 +39,11 @@ mod help;
 #[cfg(test)]
 mod hook_failures;
 #[cfg(test)]
+mod hook_life;
+#[cfg(test)]
+mod hook_oracle;
+#[cfg(test)]
+mod hooked;
 mod init;
 #[cfg(test)]
 mod install;
