@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tagout_ledger::{KeySource, Ledger};
 use tagout_policy::scope::CaseRule;
 use tagout_vocab::path::Roots;
-use tagout_vocab::{Call, CallId, Role};
+use tagout_vocab::{Call, CallId, Refusal, Role};
 use tagout_workspace::{Workspace, WriterProbe};
 
 use crate::admit::{self, Admitted, Considered, Way};
@@ -127,6 +127,15 @@ impl Engine {
                 approval, refusal, ..
             } => Admission::Pending { approval, refusal },
             Considered::Denied { refusal, .. } => Admission::Deny(refusal),
+        }
+    }
+
+    /// Records that a door refused a call by what it alone knows, such as its client's limits. The
+    /// answer is the refusal, or why it could not be recorded: a denial in any case.
+    pub fn refuse(&self, call: &Call, refusal: Refusal) -> Box<Refusal> {
+        match admit::refuse(&self.inner, call, refusal.clone()) {
+            Ok(()) => Box::new(refusal),
+            Err(error) => Box::new(admit::unavailable(&error)),
         }
     }
 

@@ -142,6 +142,9 @@ impl Closing<'_> {
     }
 }
 
+/// Whether a command could reach the network, in the event of its end.
+pub(crate) const NETWORK_OPEN: &str = "networkOpen";
+
 /// Adds what a command came to to the last event of its call.
 pub(crate) fn tell_of_command(events: &mut [NewEvent], told: Option<&Value>) {
     if let (Some(last), Some(told)) = (events.last_mut(), told) {

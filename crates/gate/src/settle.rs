@@ -132,21 +132,16 @@ fn settle_open(
         ticket,
         altered,
     };
+    // Whatever the client says: files that hold what the arguments predict were written by it.
+    let is_predicted = !changes.is_empty() && run.as_predicted();
     match &report.ended {
-        Reported::Succeeded => {
-            let output = report.output.as_ref();
-            let receipt = run.close(execution, Ok((output, changes)));
-            // What other arguments made the client read, nobody knows.
-            if !altered {
-                note_seen(inner, ticket);
-            }
-            receipt
-        }
+        Reported::Succeeded => run.completed(execution, report.output.as_ref(), changes),
         Reported::Failed { message } => {
             let (kind, cause) = (FailureKind::Execution, Cause::ExecutionError);
             let failure = Failure::new(kind, cause, Code::ExecutionFailed, message.clone());
-            run.close(execution, Err((failure, changes)))
+            run.close(execution, Err((failure, changes, is_predicted)))
         }
+        Reported::Unknown if is_predicted => run.completed(execution, None, changes),
         Reported::Unknown => run.guess_not(execution, changes),
     }
 }
@@ -159,7 +154,19 @@ fn is_altered(ticket: &Ticket, report: &Report) -> bool {
     !given.has(reported)
 }
 
-type Ended<'a> = Result<(Option<&'a Value>, Vec<PathChange>), (Failure, Vec<PathChange>)>;
+/// Whether every file that the call is about holds what its arguments say.
+fn is_predicted(inner: &Inner, ticket: &Ticket) -> bool {
+    let as_predicted = |path: &WorkspacePath| {
+        let now = inner.workspace.digest(&RelPath::from(path));
+        let after = ticket.predicted.get(path);
+        now.is_ok_and(|now| after == Some(&now))
+    };
+    !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted)
+}
+
+/// What a client returned and changed; or why it failed, what changed all the same, and whether
+/// that is what its arguments predict.
+type Ended<'a> = Result<(Option<&'a Value>, Vec<PathChange>), (Failure, Vec<PathChange>, bool)>;
 
 /// One permit on its way to its end.
 struct Settling<'a> {
@@ -169,22 +176,30 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
+    fn as_predicted(&self) -> bool {
+        is_predicted(self.inner, self.ticket)
+    }
+
+    fn completed(
+        &self,
+        execution: Execution<Executing>,
+        output: Option<&Value>,
+        changes: Vec<PathChange>,
+    ) -> Receipt {
+        let receipt = self.close(execution, Ok((output, changes)));
+        // What other arguments made the client read, nobody knows.
+        if !self.altered {
+            note_seen(self.inner, self.ticket);
+        }
+        receipt
+    }
+
     /// Design §13.8: a missing report is settled by what the arguments predict, and nothing else.
     fn guess_not(&self, execution: Execution<Executing>, changes: Vec<PathChange>) -> Receipt {
-        let ticket = self.ticket;
-        let as_predicted = |path: &WorkspacePath| {
-            let now = self.inner.workspace.digest(&RelPath::from(path));
-            let after = ticket.predicted.get(path);
-            now.is_ok_and(|now| after == Some(&now))
-        };
-        let predicted = !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted);
-        if predicted && !changes.is_empty() {
-            return self.close(execution, Ok((None, changes)));
-        }
         let message = "nobody told how the call ended, and the files do not tell".to_owned();
         let (kind, cause) = (FailureKind::State, Cause::NeverSettled);
         let failure = Failure::new(kind, cause, Code::ExecutionFailed, message);
-        self.close(execution, Err((failure, changes)))
+        self.close(execution, Err((failure, changes, false)))
     }
 
     fn close(&self, execution: Execution<Executing>, ended: Ended<'_>) -> Receipt {
@@ -202,9 +217,10 @@ impl Settling<'_> {
                 receipt.changes = changes;
                 (receipt, events)
             }
-            Err((mut failure, changes)) => {
+            Err((mut failure, changes, is_predicted)) => {
                 failure.more.left = changes.iter().map(|one| one.path.clone()).collect();
-                let events = closing.aborted(execution, &failure);
+                let mut events = closing.aborted(execution, &failure);
+                tell_left(&mut events, &changes, is_predicted);
                 let mut receipt = Receipt::of(Outcome::RolledBack, Promise::Guard);
                 let intent = self.ticket.intent.as_ref();
                 receipt.refusal = Some(Box::new(failure.refusal(intent)));
@@ -263,6 +279,21 @@ impl Settling<'_> {
     }
 }
 
+/// What a failed call left is a change like any other: the ledger has its digests, and the trace
+/// takes it from there.
+fn tell_left(events: &mut [NewEvent], changes: &[PathChange], is_predicted: bool) {
+    let Some(last) = events.last_mut().filter(|_| !changes.is_empty()) else {
+        return;
+    };
+    last.paths = changes.to_vec();
+    if let Some(data) = last.data.as_mut().and_then(Value::as_object_mut) {
+        data.insert(AS_PREDICTED.to_owned(), is_predicted.into());
+    }
+}
+
+/// Whether what a failed call left is what its arguments predict, in the event of its end.
+pub(crate) const AS_PREDICTED: &str = "asPredicted";
+
 /// What the client read or wrote, its session has seen.
 fn note_seen(inner: &Inner, ticket: &Ticket) {
     if let Ok(seen) = inner.workspace.seen(&ticket.session) {
@@ -274,6 +305,23 @@ fn note_seen(inner: &Inner, ticket: &Ticket) {
 }
 
 impl Engine {
+    /// Settles every permit of a session whose files are already what the call makes of them: it is
+    /// done, whether anyone reports it or not.
+    pub fn settle_predicted(&self, session: &SessionId) -> Result<Vec<Receipt>, GateError> {
+        let mut receipts = Vec::new();
+        for ticket in self.inner.site.store.open_tickets()? {
+            let changed = || self.inner.workspace.diff(&ticket.execution);
+            if ticket.session == *session
+                && is_predicted(&self.inner, &ticket)
+                && changed().is_ok_and(|changes| !changes.is_empty())
+            {
+                let permit = self.resume(&ticket.execution)?;
+                receipts.push(self.settle(permit, &Report::default()));
+            }
+        }
+        Ok(receipts)
+    }
+
     /// Settles every permit of a session that was given before a time and that nobody reported on.
     pub fn settle_missing(
         &self,

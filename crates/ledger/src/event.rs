@@ -118,6 +118,8 @@ kinds! {
     Question = "question",
     /// A change was taken back.
     Undo = "undo",
+    /// A commit of version control holds lines of calls.
+    Commit = "commit",
     /// A transaction was recovered or parked.
     Recovery = "recovery",
     /// The tree so far was signed. Written by the ledger alone.

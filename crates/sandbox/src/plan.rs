@@ -5,6 +5,8 @@ mod check;
 mod mounts;
 mod walls;
 
+pub use walls::NETWORK_OPEN;
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};

@@ -15,12 +15,13 @@ use crate::args::{LogArgs, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::state::State;
-use crate::{clock, moments, report};
+use crate::{clock, moments, report, runtime};
 
 /// Shows the events that were asked for, and goes on if told to.
 pub(crate) fn run(place: &PlaceArgs, args: &LogArgs) -> Result<Exit, Failure> {
     let state = State::find(place)?;
     let mut query = question(args, &state.root)?;
+    find_commits(place);
     let mut index = Index::open(&state.ledger())?;
     let events = index.query(&query)?;
     if events.is_empty() && !args.json && !args.follow {
@@ -46,6 +47,14 @@ pub(crate) fn run(place: &PlaceArgs, args: &LogArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Lets the ledger know of commits that people made since. What stands in the way of that does not
+/// stand in the way of looking.
+fn find_commits(place: &PlaceArgs) {
+    if let Ok(engine) = runtime::open(place) {
+        drop(engine.catch_up());
+    }
 }
 
 fn question(args: &LogArgs, root: &Path) -> Result<Query, Failure> {
@@ -120,6 +129,9 @@ fn shown(table: &mut Table, (index, events): (&Index, &[Event]), json: bool) -> 
 
 const COLUMNS: usize = 8;
 
+/// Characters of a commit's id that people are shown.
+const SHORT: usize = 8;
+
 /// Lines whose columns stay where they are while more lines come.
 #[derive(Debug, Default)]
 struct Table {
@@ -164,6 +176,13 @@ fn cells(event: &Event, what: String) -> [String; COLUMNS] {
         .chain(code)
         .collect();
     let outcome = (!words.is_empty()).then(|| words.join(" "));
+    let commit = body
+        .data
+        .as_ref()
+        .and_then(|data| data.pointer("/commit/revision"));
+    let commit = commit.and_then(|id| id.as_str());
+    let commit = commit.map(|id| id.chars().take(SHORT).collect::<String>());
+    let outcome = outcome.or(commit);
     [
         moments::local(body.timestamp),
         event.seq.to_string(),

@@ -120,6 +120,19 @@ pub(crate) fn consider(inner: &Inner, call: &Call, way: Way) -> Considered {
     considered.unwrap_or_else(|error| denied(&error))
 }
 
+/// Records a refusal that the caller has decided on, as if a check had found it.
+pub(crate) fn refuse(inner: &Inner, call: &Call, refusal: Refusal) -> Result<(), GateError> {
+    let session = session_of(call)?;
+    let _locked = inner.site.store.lock_session(&session)?;
+    let mut step = Step::new(inner, call, Way::Guard, &session)?;
+    let execution = step.execution_id()?;
+    let mut judged = step.judge(Approval::None, None)?;
+    judged.judgement.verdict = Verdict::Deny(Box::new(refusal));
+    judged.valid = true;
+    step.end(execution, judged, (None, None))?;
+    Ok(())
+}
+
 /// Calls without a session share one, so that they are still governed.
 pub(crate) fn session_of(call: &Call) -> Result<SessionId, GateError> {
     let unnamed = || {

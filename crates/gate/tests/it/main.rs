@@ -22,4 +22,5 @@ mod sessions;
 mod support;
 mod threats;
 mod tidying;
+mod tracing;
 mod types;

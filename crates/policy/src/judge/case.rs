@@ -83,6 +83,11 @@ impl<'a> Case<'a> {
         self.tool().map_or(ToolKind::Other, |tool| tool.kind)
     }
 
+    /// Whether a command that only reads may start what a configuration in the workspace names.
+    pub fn is_helped(&self) -> bool {
+        self.commands.helped
+    }
+
     /// How far the call reaches.
     pub fn level(&self) -> SideEffectLevel {
         let declared = self.tool().map_or(SideEffectLevel::None, |tool| tool.level);

@@ -8,7 +8,6 @@ use super::{Limit, Limits};
 use crate::error::Refused;
 use crate::host::{Line, State};
 use crate::plan::Enforcer;
-use crate::wanted::Weaker;
 
 /// Which version of the control group interface a place has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
@@ -94,7 +93,6 @@ const WATCHER: &str = "watcher in the sandbox's first process";
 pub(crate) fn choose(
     host: &LimitHost,
     limits: &Limits,
-    _accept: &[Weaker],
 ) -> Result<(Chosen, Vec<Enforcer>), Refused> {
     let chosen = Chosen {
         limits: limits.clone(),

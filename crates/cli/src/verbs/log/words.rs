@@ -122,7 +122,9 @@ fn paths(event: &Event) -> String {
 fn scalars(data: &Value) -> Option<String> {
     let pairs = data.as_object()?.iter().filter_map(|(key, value)| {
         let value = match value {
-            Value::String(text) => text.clone(),
+            // What has lines is a document, such as a checkpoint.
+            Value::String(text) if !text.contains('\n') => text.clone(),
+            Value::String(_) => return None,
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             Value::Null | Value::Array(_) | Value::Object(_) => return None,
         };
