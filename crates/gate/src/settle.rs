@@ -315,8 +315,7 @@ impl Engine {
                 && is_predicted(&self.inner, &ticket)
                 && changed().is_ok_and(|changes| !changes.is_empty())
             {
-                let permit = self.resume(&ticket.execution)?;
-                receipts.push(self.settle(permit, &Report::default()));
+                receipts.extend(self.settle_unreported(&ticket)?);
             }
         }
         Ok(receipts)

@@ -94,7 +94,7 @@ pub fn plan(host: &Host, wanted: &Wanted) -> Result<Plan, Refused> {
     } else {
         host.limits.without_namespaces()
     };
-    let (chosen, limits) = limits::choose(&able, &wanted.limits, &wanted.accept_degraded)?;
+    let (chosen, limits) = limits::choose(&able, &wanted.limits)?;
     let mut enforcers = walls::named(host, wanted, form);
     enforcers.extend(limits);
     let mut wanted = wanted.clone();

@@ -294,7 +294,10 @@ fn a_rewriter_with_the_key_is_found_against_a_kept_checkpoint() {
         );
         assert_eq!(report.integrity, Integrity::Broken);
     }
-    println!("{} histories rewritten with the key, each found", EVENTS - 1);
+    println!(
+        "{} histories rewritten with the key, each found",
+        EVENTS - 1
+    );
 }
 
 /// T-006, with the key: what came after the kept checkpoint can be rewritten unseen.

@@ -88,7 +88,7 @@ fn the_kernel_comes_before_the_watcher_and_the_second_version_before_the_first()
     // A resource limit outside of a namespace would count the user's other processes.
     let bare = host.without_namespaces();
     assert!(by(&bare, Limit::Processes).contains("version 1"));
-    let (chosen, _) = choose(&bare, &Limits::usual(), &[]).unwrap();
+    let (chosen, _) = choose(&bare, &Limits::usual()).unwrap();
     assert_eq!(chosen.processes, Counter::Group);
     let nobody = LimitHost { pids: None, ..bare };
     assert!(by(&nobody, Limit::Processes).contains("watcher"));
@@ -98,7 +98,7 @@ fn the_kernel_comes_before_the_watcher_and_the_second_version_before_the_first()
 #[test]
 fn a_watcher_in_the_kernels_place_is_told_as_weaker() {
     let weaker = |host: &LimitHost| -> Vec<String> {
-        let (_, enforcers) = choose(host, &Limits::usual(), &[]).unwrap();
+        let (_, enforcers) = choose(host, &Limits::usual()).unwrap();
         let marked = enforcers.into_iter().filter(|one| one.weaker);
         let marked: Vec<String> = marked.map(|one| one.what).collect();
         let shown: Vec<String> = lines(host)
