@@ -6,7 +6,6 @@ mod clock;
 mod exit;
 mod failure;
 mod homes;
-mod identity;
 mod keys;
 mod moments;
 mod notes;
