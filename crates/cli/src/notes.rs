@@ -209,7 +209,7 @@ impl Notes {
             let at = sent.lines.iter().position(|one| *one == digest)?;
             sent.lines.remove(at);
             let kept = if sent.lines.is_empty() {
-                files::remove(&path).map_err(Failure::failed)
+                files::remove_note(&path).map_err(Failure::failed)
             } else {
                 let name = path.file_name()?.to_str()?;
                 self.write(&["exec"], name, &sent)
@@ -252,7 +252,7 @@ fn intent_name(intent: &IntentId) -> String {
 
 /// Forgets a note. One that stays is found to be old later.
 pub(crate) fn forget(path: &Path) {
-    files::remove(path).unwrap_or_default();
+    files::remove_note(path).unwrap_or_default();
 }
 
 fn listed(folder: &Path) -> Vec<PathBuf> {
@@ -269,7 +269,8 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
-    if !path.exists() {
+    // Most notes are looked for in folders that nobody made yet.
+    if !path.parent().is_some_and(Path::exists) {
         return Ok(None);
     }
     let Some(bytes) = files::read(path, HOOK_NOTE_BYTES_MAX).map_err(Failure::failed)? else {

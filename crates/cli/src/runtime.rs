@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
@@ -35,9 +36,22 @@ pub(crate) fn clockwork() -> Result<Clockwork, Failure> {
 
 const RANDOM: &str = "/dev/urandom";
 
+/// How many bytes are fetched at a time: a call needs a handful of ids and salts.
+const POOL_BYTES: usize = 512;
+
 fn random() -> std::io::Result<[u8; 32]> {
+    static POOL: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if pool.len() < 32 {
+        let mut fresh = vec![0; POOL_BYTES];
+        File::open(RANDOM)?.read_exact(&mut fresh)?;
+        *pool = fresh;
+    }
     let mut bytes = [0; 32];
-    File::open(RANDOM)?.read_exact(&mut bytes)?;
+    // What was given once is not given again.
+    for (byte, given) in bytes.iter_mut().zip(pool.drain(..32)) {
+        *byte = given;
+    }
     Ok(bytes)
 }
 

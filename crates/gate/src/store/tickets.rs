@@ -28,8 +28,9 @@ impl Store {
         Self::read_note(&self.ticket_path(execution))
     }
 
+    /// Takes a permit away. One that a power failure brings back is found to have ended.
     pub(crate) fn drop_ticket(&self, execution: &CallId) -> Result<(), GateError> {
-        Ok(files::remove(&self.ticket_path(execution))?)
+        Ok(files::remove_note(&self.ticket_path(execution))?)
     }
 
     /// The permits that nobody has settled, oldest first.
