@@ -110,12 +110,15 @@ fn a_watcher_in_the_kernels_place_is_told_as_weaker() {
         marked
     };
     let mut host = host();
-    assert_eq!(weaker(&host), ["memory", "processes"]);
+    assert_eq!(weaker(&host), ["memory", "processes and threads"]);
     host.memory = Some(group(Version::Two));
-    assert_eq!(weaker(&host), ["processes"]);
+    assert_eq!(weaker(&host), ["processes and threads"]);
     host.rlimit_counts = true;
     assert!(weaker(&host).is_empty());
-    assert_eq!(weaker(&host.without_namespaces()), ["processes"]);
+    assert_eq!(
+        weaker(&host.without_namespaces()),
+        ["processes and threads"]
+    );
 }
 
 #[test]
