@@ -18,19 +18,24 @@ use crate::engine::Inner;
 use crate::error::GateError;
 use crate::observed::{self, Beyond};
 
-/// Every commit that is not reachable from before, each path that it changes against all of its
-/// parents; what waits to be committed by a pending operation counts too.
+/// Every commit that is not reachable from before, with each path that it changes against its
+/// parent, or against what git would have made of its parents; what waits to be committed by a
+/// pending operation counts too. Merging again needs a place to write to.
 const COMMITS: &str = "
     { cat /tmp/in; for one in ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD; do
         $G rev-parse -q --verify \"$one^{commit}\" || :; done; } > /tmp/tips
     $G rev-list --all --ignore-missing --max-count=5001 --stdin < /tmp/tips > /tmp/new
     test $(wc -l < /tmp/new) -le 5000
-    $G diff-tree --stdin -r -c --root --raw --no-abbrev -z --no-renames --no-commit-id < /tmp/new";
+    GIT_ALTERNATE_OBJECT_DIRECTORIES=$(realpath \"$($G rev-parse --git-path objects)\")
+    GIT_OBJECT_DIRECTORY=/tmp/objects; mkdir -p /tmp/objects
+    export GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_OBJECT_DIRECTORY
+    $G diff-tree --stdin -r --remerge-diff --root --raw --no-abbrev -z --no-renames \
+        --ignore-submodules=none --no-commit-id < /tmp/new";
 
 /// What is staged and not in the last commit.
 const STAGED: &str = "
     head=$($G rev-parse -q --verify HEAD || $G hash-object -t tree /dev/null)
-    $G diff-index --cached -r --raw --no-abbrev -z --no-renames $head";
+    $G diff-index --cached -r --raw --no-abbrev -z --no-renames --ignore-submodules=none $head";
 
 /// The ends of all branches and whatever else is known to git already.
 const TIPS: &str = "
@@ -41,7 +46,7 @@ const TIPS: &str = "
 /// Objects that stand for others, which would change what every commit seems to hold.
 const REPLACED: &str = "$G for-each-ref --format='%(refname) %(objectname)' refs/replace";
 
-/// Every content that some paths ever had.
+/// Every change that some paths ever saw.
 const HISTORY: &str = "
     xargs -0 -r -a /tmp/in $G log --all --reflog -m --format= --raw --no-abbrev -z --no-renames --";
 
@@ -59,6 +64,8 @@ const TREE: &str = "
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Content {
     path: Vec<u8>,
+    /// `None` when there was nothing, or when that does not matter.
+    from: Option<String>,
     /// `None` when it would be gone.
     object: Option<String>,
 }
