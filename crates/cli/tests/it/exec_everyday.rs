@@ -217,8 +217,10 @@ fn folders_are_passed_through() {
         })
     };
     let site = passing("out, SHARED, not-there");
-    let line = "python3 -c 'open(\"out/made\", \"w\").write(\"x\")'; echo y > ~/shared/y; \
-                python3 -c 'open(\"elsewhere\", \"w\")'";
+    // A line that is seen to write there is refused like any other; programs write there.
+    let line = "python3 -c 'import os; open(\"out/made\", \"w\").write(\"x\"); \
+                open(os.path.expanduser(\"~/shared/y\"), \"w\").write(\"y\\n\"); \
+                open(\"elsewhere\", \"w\")'";
     let told = site.receipt(line);
     assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
     assert_eq!(site.read("out/made").as_deref(), Some("x"), "{told:#}");

@@ -162,18 +162,23 @@ fn of_repository(
         .iter()
         .flat_map(|path| [path, &b"\0"[..]].concat())
         .collect();
-    let mut known = self::contents(&git.ask(Asked::Before, HISTORY, &input)?);
-    known.extend(listed(&git.ask(Asked::Before, INDEX, &input)?));
-    known.extend(listed(&git.ask(Asked::Before, TREE, &input)?));
+    let known = self::contents(&git.ask(Asked::Before, HISTORY, &input)?);
+    let staged = listed(&git.ask(Asked::Before, INDEX, &input)?);
+    let files = listed(&git.ask(Asked::Before, TREE, &input)?);
+    // Someone made exactly this change before, as a rebase finds it; or it is what the person had
+    // in the index or in the working tree. That a path had a content long ago is not enough: going
+    // back to it is a change too.
     let was_there = |content: &Content| {
-        let gone = || {
-            !inner
-                .workspace
-                .root()
-                .join(git.shown(&content.path))
-                .exists()
+        let now = Content {
+            from: None,
+            ..content.clone()
         };
-        known.contains(content) || (content.object.is_none() && gone())
+        let lacks = |list: &BTreeSet<Content>| list.iter().all(|one| one.path != content.path);
+        let gone = || lacks(&staged) || lacks(&files);
+        known.contains(content)
+            || staged.contains(&now)
+            || files.contains(&now)
+            || (content.object.is_none() && gone())
     };
     against.retain(|(content, _)| !was_there(content));
     found.extend(against.into_iter().map(|(_, one)| Beyond {
@@ -197,11 +202,15 @@ fn contents(raw: &[u8]) -> BTreeSet<Content> {
         }
         let words: Vec<&str> = head.trim_start_matches(':').split(' ').collect();
         let Some(path) = parts.next() else { break };
-        let object = words.get(2 * parents + 1).copied().unwrap_or_default();
-        let is_gone = object.bytes().all(|byte| byte == b'0');
+        let object = |at: usize| {
+            let word = words.get(at).copied().unwrap_or_default();
+            let is_there = word.bytes().any(|byte| byte != b'0');
+            is_there.then(|| word.to_owned())
+        };
         found.insert(Content {
             path: path.to_vec(),
-            object: (!is_gone).then(|| object.to_owned()),
+            from: object(parents + 1).filter(|_| parents == 1),
+            object: object(2 * parents + 1),
         });
     }
     found
@@ -216,6 +225,7 @@ fn listed(raw: &[u8]) -> BTreeSet<Content> {
         let head = std::str::from_utf8(head).ok()?;
         Some(Content {
             path: path.get(1..)?.to_vec(),
+            from: None,
             object: Some(head.split(' ').nth(1)?.to_owned()),
         })
     };
