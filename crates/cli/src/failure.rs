@@ -1,6 +1,7 @@
 //! What went wrong, for the person who reads it: one message, a hint, an exit code.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use tagout_gate::GateError;
 use tagout_policy::problem::Problem;
@@ -58,6 +59,12 @@ impl Failure {
         self
     }
 
+    /// A folder that is no workspace yet, whichever verb comes upon it.
+    pub(crate) fn not_set_up(path: &Path) -> Self {
+        Self::invalid(format!("`{}` is not set up", path.display()))
+            .hint("a person runs `tagout init` there")
+    }
+
     /// H9: the one form in which programs get every refusal.
     pub(crate) fn refusal(&self) -> Refusal {
         let gate = match self.exit {
@@ -101,6 +108,9 @@ impl From<GateError> for Failure {
             GateError::Unknown { .. } | GateError::Id { .. } | GateError::Grant { .. }
         ) {
             return Self::invalid(error);
+        }
+        if let GateError::NotSetUp { path } = &error {
+            return Self::not_set_up(path);
         }
         let failure = Self::failed(&error).code(code);
         if matches!(

@@ -282,6 +282,18 @@ impl Engine {
         Ok(())
     }
 
+    /// Records that a client's hook found itself not registered any more.
+    pub fn hook_gone(
+        &self,
+        session: &SessionId,
+        (client, what): (&str, &str),
+    ) -> Result<(), GateError> {
+        let data = json!({ "hook": client, "gone": what });
+        let event = self.event(Kind::Session, Some(session), data);
+        drop(self.inner.ledger.append(&[event])?);
+        Ok(())
+    }
+
     /// G3: a person or the client started the conversation over.
     pub fn reset(&self, session: &SessionId) -> Result<Session, GateError> {
         self.happened(session, &Happening::Reset)

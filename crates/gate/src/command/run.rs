@@ -185,7 +185,7 @@ impl Room<'_> {
         self.no_worktrees(&command.line)?;
         let cwd = self.start_in(command.cwd.as_deref())?;
         let state = |error: GateError| of_state(&error);
-        let places = Places::make(self).map_err(state)?;
+        let places = Places::make(self, command).map_err(state)?;
         let mut wanted = self.wanted(command, cwd, &places);
         if self.ticket.class == Class::Destructive && !command.long_running {
             wanted.through = self.passed_through()?;

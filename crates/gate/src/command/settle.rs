@@ -8,6 +8,7 @@ use tagout_ledger::{Strength, Usage, redact};
 use tagout_policy::law::OnFailure;
 use tagout_sandbox::Limit;
 use tagout_sandbox::layer::{self, ChangeSet};
+use tagout_trace::lessons;
 use tagout_vocab::limits::LESSON_BYTES_MAX;
 use tagout_vocab::{Class, Code};
 use tagout_workspace::{Change, TakenBack, Transaction};
@@ -22,6 +23,7 @@ use crate::context::Ran;
 use crate::error::GateError;
 use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::Cause;
+use crate::record::NETWORK_OPEN;
 use crate::tool::Lesson;
 
 /// Why what a command wrote must not be applied.
@@ -344,7 +346,7 @@ impl Room<'_> {
     /// H14: a verification that failed teaches something. Its exit decides, not its words.
     fn lesson(&self, command: &Command, ended: &CommandEnded) -> Option<Lesson> {
         let exit_code = ended.exit.map(tagout_sandbox::Exit::shell_code)?;
-        if exit_code == 0 || !self.yard.words.verifies(&command.line) {
+        if exit_code == 0 || lessons::verification(&command.line).is_none() {
             return None;
         }
         let shown = redact(&ended.printed.shown, Strength::Full);
@@ -383,7 +385,9 @@ fn told(ended: &CommandEnded) -> serde_json::Value {
         .iter()
         .map(|one| json!({ "what": one.what, "by": one.by, "weaker": one.weaker }))
         .collect();
+    let is_open = |one: &tagout_sandbox::Enforcer| one.by == tagout_sandbox::NETWORK_OPEN;
     json!({
+        NETWORK_OPEN: ended.enforcers.iter().any(is_open),
         "lane": ended.lane.as_str(),
         "exit": ended.exit.map(tagout_sandbox::Exit::shell_code),
         "limit": ended.limit_hit.as_ref().map(|hit| hit.detail.clone()),

@@ -65,6 +65,9 @@ pub fn serve_if_helper() {}
 /// Names another program to start as the helper. There is none on this system.
 pub fn use_helper(_program: PathBuf) {}
 
+/// There is none on this system.
+pub fn start_helper_early() {}
+
 /// Refuses.
 pub(crate) fn start(_plan: Plan) -> Result<Running, SandboxError> {
     Err(unavailable().into())

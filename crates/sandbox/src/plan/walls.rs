@@ -69,11 +69,14 @@ fn tree(form: Form) -> &'static str {
     }
 }
 
+/// Who holds the network when nobody does.
+pub const NETWORK_OPEN: &str = "open, as granted";
+
 fn network(form: Form, network: &Network) -> &'static str {
     match (network, form.namespaces) {
         (Network::Off, true) => "network name space of its own",
         (Network::Off, false) => "seccomp refuses sockets",
-        (Network::Any, _) => "open, as granted",
+        (Network::Any, _) => NETWORK_OPEN,
         (Network::Session(_), _) => "network name space of the session",
     }
 }

@@ -84,7 +84,7 @@ fn to_json(receipt: &Receipt) -> Value {
         ("error", json!(error)),
         ("parked", json!(receipt.parked)),
         ("approval", json!(receipt.approval)),
-        ("events", json!([receipt.seqs.start, receipt.seqs.end])),
+        ("events", json!(receipt.events())),
         (
             "undoable_until",
             json!(receipt.undoable_until.map(|time| time.to_string())),

@@ -14,11 +14,13 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendFlags, Shutdown, shutdown};
+use rustix::process::{Pid, WaitOptions, waitpid};
 use tagout_vocab::limits::OUTPUT_HEAD_BYTES_MAX;
 
 use super::channel;
 use super::clock::ClockWatch;
-use super::helper::{HELPER_ARGUMENT, HELPER_NAME};
+use super::helper::{self, HELPER_ARGUMENT, HELPER_NAME};
+use super::sys::{self, Side};
 use super::wire::{Raw, Report, Request, Spec};
 use super::{session, spec};
 use crate::ended::{Ended, Exit};
@@ -45,13 +47,52 @@ pub fn use_helper(program: PathBuf) {
 
 struct Helper {
     control: UnixStream,
-    process: Child,
+    process: Process,
+}
+
+/// How the helper came to be.
+enum Process {
+    /// This program, started anew.
+    Started(Child),
+    /// A copy of this process from when it had one thread.
+    Copied(Pid),
 }
 
 impl Helper {
     fn start() -> io::Result<Self> {
-        let (control, process) = start_helper(HELPER_ARGUMENT)?;
-        Ok(Self { control, process })
+        let (control, child) = start_helper(HELPER_ARGUMENT)?;
+        Ok(Self {
+            control,
+            process: Process::Started(child),
+        })
+    }
+
+    /// A copy of this process becomes the helper, which costs a fraction of a start. That works only
+    /// before there is a second thread.
+    fn copy() -> io::Result<Self> {
+        if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let (control, other) = UnixStream::pair()?;
+        match sys::clone_into(0)? {
+            Side::Child => helper::serve_copied(&other),
+            Side::Parent(pid) => {
+                let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
+                Ok(Self {
+                    control,
+                    process: Process::Copied(pid),
+                })
+            }
+        }
+    }
+
+    fn is_alive(&mut self) -> bool {
+        match &mut self.process {
+            Process::Started(child) => child.try_wait().is_ok_and(|ended| ended.is_none()),
+            Process::Copied(pid) => {
+                waitpid(Some(*pid), WaitOptions::NOHANG).is_ok_and(|ended| ended.is_none())
+            }
+        }
     }
 }
 
@@ -73,14 +114,23 @@ pub(super) fn start_helper(argument: &str) -> io::Result<(UnixStream, Child)> {
     Ok((control, process))
 }
 
+/// Makes the helper ahead of the first run, for programs that will run a command: before there is a
+/// second thread it can be a copy of this process instead of a start of its own. Whatever this
+/// process knows by then is in the copy's memory, the environment aside, so it stands near the top
+/// of `main`. What fails here is told by the run that needs it.
+pub fn start_helper_early() {
+    let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    if slot.is_none() {
+        *slot = Helper::copy().or_else(|_| Helper::start()).ok();
+    }
+}
+
 /// Sends a request to the helper, which is started if there is none or it is gone.
 fn send(request: &Request, handles: &[BorrowedFd<'_>]) -> Result<(), SandboxError> {
     let failed = |step| move |source| SandboxError::Helper { step, source };
     let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(helper) = slot.as_mut() {
-        if helper.process.try_wait().is_ok_and(|ended| ended.is_none())
-            && channel::send_request(&helper.control, request, handles).is_ok()
-        {
+        if helper.is_alive() && channel::send_request(&helper.control, request, handles).is_ok() {
             return Ok(());
         }
         *slot = None;
