@@ -184,11 +184,17 @@ fn what_is_not_permitted_does_not_stay() {
     assert_eq!(told["outcome"], "rolled_back");
     assert_eq!(site.tree(), before);
     assert_eq!(site.parked(), [told["parked"].as_str().unwrap()]);
-    let told = receipt(
-        &site,
-        "python3 -c 'import os; os.chmod(\"src/a.txt\", 0o777)'",
-    );
+    // Modes can be changed where that is done to a layer, and are locked in place.
+    let mode = "python3 -c 'import os; os.chmod(\"src/a.txt\", 0o700)'";
+    let told = receipt(&site, mode);
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    let mode_of = |site: &Site| fs::metadata(site.root().join("src/a.txt")).unwrap().mode();
+    assert_eq!(mode_of(&site) & 0o777, 0o700);
+    let site = accepting("none");
+    let before = mode_of(&site);
+    let told = bare_receipt(&site, mode);
     assert_ne!(told["exit_code"], 0, "metadata is locked: {told:#}");
+    assert_eq!(mode_of(&site), before);
 }
 
 /// A file with a name elsewhere can't be held in place, and too much is not kept.
