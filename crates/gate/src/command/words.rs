@@ -51,3 +51,6 @@ impl Words {
             .any(|word| self.verifying.iter().any(|known| known == word))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@
 mod approvals;
 mod bad_places;
 mod changes;
+mod compiled;
 mod failures;
 mod flow;
 mod guard;
