@@ -55,7 +55,7 @@ pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
         "--package",
         "tagout-sandbox",
         "--example",
-        "bench",
+        "bench_lanes",
         "--",
         &count,
     ]))?;
@@ -213,7 +213,7 @@ fn told(of: &Medians) -> Vec<Line> {
 }
 
 /// What making one small record durable costs at least.
-fn sync(path: &Path) -> Result<Duration, XtaskError> {
+pub(super) fn sync(path: &Path) -> Result<Duration, XtaskError> {
     let failed = XtaskError::file("write", path);
     let mut file = File::create(path).map_err(failed)?;
     let begun = Instant::now();

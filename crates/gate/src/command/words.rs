@@ -1,4 +1,4 @@
-//! What is known of everyday tools, as data: build folders, caches, verifying commands.
+//! What is known of everyday tools, as data: build folders, caches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +20,6 @@ pub(crate) struct Words {
     pub(crate) caches: Vec<CacheFolder>,
     /// Programs that keep nothing in the home when they only read.
     pub(crate) without_caches: BTreeSet<String>,
-    /// Words by which a command is known to verify something (H14).
-    pub(crate) verifying: Vec<String>,
     /// Variables that every command gets, whatever the person's own environment says.
     pub(crate) environment: BTreeMap<String, String>,
 }
@@ -42,13 +40,6 @@ impl Words {
             path: "commands.json".into(),
             source,
         })
-    }
-
-    /// H14: whether a command line verifies something: tests, lints, checks types.
-    pub(crate) fn verifies(&self, line: &str) -> bool {
-        let part = |c: char| !c.is_alphanumeric() && c != '-' && c != '_';
-        line.split(part)
-            .any(|word| self.verifying.iter().any(|known| known == word))
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod approvals;
 mod bad_places;
+mod between;
 mod changes;
 mod compiled;
 mod failures;
@@ -22,4 +23,5 @@ mod sessions;
 mod support;
 mod threats;
 mod tidying;
+mod tracing;
 mod types;

@@ -137,6 +137,8 @@ pub struct Facts {
     pub broken: Vec<Problem>,
     /// The session that holds the intent, if one does.
     pub leased_to: Option<SessionId>,
+    /// Until when, unless that session goes on.
+    pub leased_until: Option<Timestamp>,
     /// What has been used up.
     pub usage: Usage,
     /// What people said.
@@ -161,6 +163,7 @@ impl Facts {
             standing: Standing::AsIfAccepted,
             broken: Vec::new(),
             leased_to: None,
+            leased_until: None,
             usage: Usage::default(),
             approval: Approval::None,
             grants: Grants::default(),

@@ -1,7 +1,7 @@
 //! Figures of confined runs of `true` within one process, interleaved with a plain spawn and with
 //! bubblewrap: one JSON object a line.
 //!
-//! `bench [ROUNDS]`. Where bubblewrap is not installed, its figures are left out.
+//! `bench_lanes [ROUNDS]`. Where bubblewrap is not installed, its figures are left out.
 
 #![allow(
     clippy::print_stdout,
@@ -190,6 +190,7 @@ fn run(
         writable: vec![workspace.to_path_buf()],
         hidden: vec![scratch.to_path_buf()],
         home: None,
+        through: Vec::new(),
         read_only_inside: Vec::new(),
         accept_degraded: Vec::new(),
         long_running: false,
