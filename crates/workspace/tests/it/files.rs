@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use proptest::prelude::*;
 use tagout_workspace::files::{
     Markers, append_lines, ensure_dir_private, make_scratch_dir, merge_block, read, remove_block,
-    remove_scratch, touch_scratch, write_atomic, write_scratch,
+    remove_note, touch_scratch, write_atomic, write_note,
 };
 
 const MARKERS: Markers<'static> = Markers {
@@ -158,9 +158,9 @@ fn scratch_is_made_replaced_and_removed() {
     assert!(make_scratch_dir(&folder).is_err(), "it must be fresh");
     let file = folder.join("file");
     touch_scratch(&file).unwrap();
-    write_scratch(&file, b"old").unwrap();
+    write_note(&file, b"old", None).unwrap();
     touch_scratch(&file).unwrap();
-    write_scratch(&file, b"new").unwrap();
+    write_note(&file, b"new", None).unwrap();
     assert_eq!(read(&file, 10).unwrap().unwrap(), b"new");
     for (path, mode) in [(&folder, 0o700), (&file, 0o600)] {
         assert_eq!(
@@ -168,7 +168,7 @@ fn scratch_is_made_replaced_and_removed() {
             mode
         );
     }
-    remove_scratch(&file).unwrap();
-    remove_scratch(&file).unwrap();
+    remove_note(&file).unwrap();
+    remove_note(&file).unwrap();
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
