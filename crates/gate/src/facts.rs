@@ -80,8 +80,10 @@ pub(crate) fn gather(
     if case.kind() == ToolKind::Execute {
         match (way, case.class) {
             (Way::Run, class) => facts.isolation = inner.isolation(class)?,
-            (Way::Guard, Class::Safe) => facts.isolation = Isolation::Assumed,
-            (Way::Guard, Class::Destructive) => {}
+            (Way::Guard, Class::Safe) if !case.is_helped() => {
+                facts.isolation = Isolation::Assumed;
+            }
+            (Way::Guard, Class::Safe | Class::Destructive) => {}
         }
     }
     facts.files = Files::Known(known);
@@ -247,9 +249,10 @@ fn usage(
     facts.usage.time_ms = used.time_ms;
     let ancestors = inner.site.store.ancestors(&record.session)?;
     // What an ancestor holds, its child works under.
-    facts.leased_to = used
-        .holder(facts.now)
-        .filter(|holder| !ancestors.iter().any(|one| one.id == **holder))
-        .cloned();
+    let lease = used
+        .held(facts.now)
+        .filter(|lease| !ancestors.iter().any(|one| one.id == lease.session));
+    facts.leased_until = lease.map(|lease| lease.until);
+    facts.leased_to = lease.map(|lease| lease.session.clone());
     Ok(())
 }

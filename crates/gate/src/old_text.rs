@@ -9,6 +9,7 @@ use tagout_vocab::{Digest, Effect, WorkspacePath};
 use tagout_workspace::RelPath;
 
 use crate::engine::Inner;
+use crate::patched;
 
 /// The canonical keys under which the catalogue's tools carry texts.
 const OLD: &str = "old_string";
@@ -113,6 +114,10 @@ pub(crate) fn predicted(
     case: &Case<'_>,
     mutated: &[WorkspacePath],
 ) -> BTreeMap<WorkspacePath, Option<Digest>> {
+    let patch = BLOCKS.iter().find_map(|key| text(case.arguments(), key));
+    if let Some(patch) = patch {
+        return from_patch(inner, patch, mutated).unwrap_or_default();
+    }
     let [effect] = case.effects.as_slice() else {
         return BTreeMap::new();
     };
@@ -136,6 +141,38 @@ pub(crate) fn predicted(
         .map(|after| (path.clone(), after))
         .into_iter()
         .collect()
+}
+
+/// What a patch leaves behind, if every file that it names is one that the call was judged by.
+fn from_patch(
+    inner: &Inner,
+    patch: &str,
+    mutated: &[WorkspacePath],
+) -> Option<BTreeMap<WorkspacePath, Option<Digest>>> {
+    let files = patched::after(patch, |name| content(inner, named(name, mutated)?))?;
+    let mut predicted = BTreeMap::new();
+    for file in files {
+        let path = named(&file.name, mutated)?.clone();
+        let digest = file.text.map(|text| Digest::of(text.as_bytes()));
+        if predicted.insert(path, digest).is_some() {
+            return None;
+        }
+    }
+    Some(predicted)
+}
+
+/// The only path that a name in a patch can mean: it may be written from the root of all files or
+/// from a folder of the workspace.
+fn named<'m>(name: &str, mutated: &'m [WorkspacePath]) -> Option<&'m WorkspacePath> {
+    let name = name.strip_prefix("./").unwrap_or(name);
+    let ends = |long: &str, short: &str| {
+        let before = long.strip_suffix(short);
+        before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    };
+    let means = |path: &&WorkspacePath| ends(name, path.as_str()) || ends(path.as_str(), name);
+    let mut found = mutated.iter().filter(means);
+    let path = found.next()?;
+    found.next().is_none().then_some(path)
 }
 
 fn written(inner: &Inner, arguments: &Map<String, Value>, path: &WorkspacePath) -> Option<Digest> {

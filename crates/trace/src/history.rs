@@ -21,8 +21,7 @@ pub(crate) use origins::{Origins, assign};
 pub use postings::{Posting, Postings, Topic, find, walk};
 pub(crate) use states::{Addition, Found, Place, States, add, prints};
 pub use store::{MemoryStore, Store, StoreError};
-pub(crate) use ties::write_ties;
-pub use ties::{Tie, commits_of, ties_of};
+pub use ties::{Tie, add_ties, commits_of, ties_of};
 
 #[cfg(test)]
 mod tests;

@@ -1,19 +1,24 @@
 //! Real clients, run offline against a model that plays a script.
 
+pub(crate) mod attack;
+pub(crate) mod page;
 mod run;
+mod scene;
 pub(crate) mod story;
 mod stub;
+pub(crate) mod suite;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::XtaskError;
+use crate::process;
 use run::Places;
 use stub::{Script, Stub};
 
 /// No scripted run takes longer, on a loaded machine too.
-const PATIENCE: Duration = Duration::from_mins(3);
+const PATIENCE: Duration = Duration::from_mins(9);
 
 /// Plays one script with one client in a throw-away workspace, and shows what came of it.
 pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, XtaskError> {
@@ -26,7 +31,7 @@ pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, Xt
         source,
     })?;
     let program = client.install(name)?;
-    let folder = tempfile::tempdir().map_err(temporary())?;
+    let folder = stage()?;
     let (home, workspace) = (folder.path().join("home"), folder.path().join("work"));
     for made in [&home, &workspace] {
         std::fs::create_dir_all(made).map_err(XtaskError::file("create", made))?;
@@ -36,6 +41,7 @@ pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, Xt
         base: stub.base(),
         home,
         workspace,
+        program: PathBuf::from("tagout"),
         prompt: "Do what is to be done.".to_owned(),
     };
     let mut command = client.command(&program, mode, &places)?;
@@ -48,6 +54,23 @@ pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, Xt
         println!("{}", entry.map_err(temporary())?.path().display());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A folder for one run. It does not lie among temporary files: there one of the clients does not
+/// set up its sandbox, and nobody works there.
+fn stage() -> Result<tempfile::TempDir, XtaskError> {
+    let temporary_files = std::env::temp_dir();
+    let usual = Path::new("/var/tmp").to_path_buf();
+    let fits = usual.is_dir() && !usual.starts_with(&temporary_files);
+    let place = if fits {
+        usual
+    } else {
+        process::root().join("target")
+    };
+    tempfile::Builder::new()
+        .prefix("tagout-")
+        .tempdir_in(&place)
+        .map_err(XtaskError::file("create a folder in", &place))
 }
 
 fn temporary() -> impl FnOnce(std::io::Error) -> XtaskError {

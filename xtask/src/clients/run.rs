@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
+use super::stub::Scripted;
 use crate::error::XtaskError;
 use crate::process::{self, described, stream};
 
@@ -26,6 +27,8 @@ pub(crate) struct Client {
     /// Configuration that it needs to find the stub.
     #[serde(default)]
     pub(crate) files: BTreeMap<String, String>,
+    /// How its model selects the scene's intent.
+    pub(crate) selects: Scripted,
     /// Ways to start it.
     pub(crate) modes: BTreeMap<String, Mode>,
 }
@@ -44,6 +47,7 @@ pub(crate) struct Places {
     pub(crate) base: String,
     pub(crate) home: PathBuf,
     pub(crate) workspace: PathBuf,
+    pub(crate) program: PathBuf,
     pub(crate) prompt: String,
 }
 
@@ -52,19 +56,34 @@ impl Places {
         text.replace("{base}", &self.base)
             .replace("{home}", &self.home.to_string_lossy())
             .replace("{workspace}", &self.workspace.to_string_lossy())
+            .replace("{tagout}", &self.program.to_string_lossy())
             .replace("{prompt}", &self.prompt)
     }
 }
 
 /// All clients by name.
 pub(crate) fn all() -> Result<BTreeMap<String, Client>, XtaskError> {
-    serde_json::from_str(CLIENTS).map_err(|source| XtaskError::Data {
+    serde_json::from_str(CLIENTS).map_err(wrong)
+}
+
+fn wrong(source: serde_json::Error) -> XtaskError {
+    XtaskError::Data {
         file: "xtask/data/clients.json".to_owned(),
         source,
-    })
+    }
 }
 
 impl Client {
+    /// The call by which its model selects an intent.
+    pub(crate) fn selecting(&self, places: &Places) -> Result<Scripted, XtaskError> {
+        let input = places.fill(&self.selects.input.to_string());
+        let input = serde_json::from_str(&input).map_err(wrong)?;
+        Ok(Scripted {
+            input,
+            ..self.selects.clone()
+        })
+    }
+
     /// Installs the pinned package below the target folder, unless it is there.
     pub(crate) fn install(&self, name: &str) -> Result<PathBuf, XtaskError> {
         let folder = process::root().join("target/clients").join(name);

@@ -11,7 +11,7 @@ use tagout_gate::trace::record::Record;
 use tagout_gate::trace::{agent_trace, blame::Blame};
 use tagout_gate::{Engine, TraceQuery};
 use tagout_vocab::limits::{SIDECAR_BYTES_MAX, TRACE_QUERY_RECORDS_MAX};
-use tagout_vocab::{IntentId, SessionId, WorkspacePath};
+use tagout_vocab::{CallId, IntentId, SessionId, WorkspacePath};
 
 use super::blame::named;
 use crate::args::{PlaceArgs, TraceArgs, TraceFormat, TraceQueryArgs, TraceVerb};
@@ -50,20 +50,38 @@ fn query(place: &PlaceArgs, args: &TraceQueryArgs) -> Result<Exit, Failure> {
              `tagout trace export` writes all"
         ));
     }
+    let call = |record: &Record| CallId::new(record.call_id.as_deref()?).ok();
+    let calls: Vec<CallId> = records.iter().filter_map(call).collect();
+    let commits = engine.commits_of(&calls)?;
+    let of = |record: &Record| call(record).and_then(|call| commits.get(&call));
     if args.json {
-        let lines: Vec<String> = records.iter().map(Record::to_line).collect();
+        let lines: Vec<String> = records.iter().map(|one| whole(one, of(one))).collect();
         return report::data(&lines.concat()).map(|()| Exit::Done);
     }
-    for record in &records {
-        report::line(&line(record))?;
-    }
+    let cells = |record: &Record| cells(record, of(record).and_then(|all| all.last()));
+    let rows: Vec<Vec<String>> = records.iter().map(cells).collect();
+    report::data(&report::table(&rows))?;
     if records.is_empty() {
         report::note("no records");
     }
     Ok(Exit::Done)
 }
 
-fn line(record: &Record) -> String {
+/// A record with the commits that hold lines of its call, the latest last.
+fn whole(record: &Record, commits: Option<&Vec<String>>) -> String {
+    let mut value = json!(record);
+    if let (Some(object), Some(commits)) = (value.as_object_mut(), commits)
+        && !commits.is_empty()
+    {
+        object.insert("commits".to_owned(), json!(commits));
+    }
+    format!("{value}\n")
+}
+
+/// Characters of a commit's id that people are shown.
+const SHORT: usize = 8;
+
+fn cells(record: &Record, commit: Option<&String>) -> Vec<String> {
     let time = record
         .timestamp
         .map_or_else(|| "-".to_owned(), moments::local);
@@ -74,13 +92,16 @@ fn line(record: &Record) -> String {
         None => "-".to_owned(),
     };
     let files: Vec<String> = record.files().into_iter().map(report::plain).collect();
-    format!(
-        "{time}  {}  {class}  {}  {}  {}",
+    let commit: Option<String> = commit.map(|commit| commit.chars().take(SHORT).collect());
+    vec![
+        time,
         known(record.intent_id.as_deref()),
+        class,
         known(record.tool_name.as_deref()),
         known(record.call_id.as_deref()),
-        files.join(" ")
-    )
+        known(commit.as_deref()),
+        files.join(" "),
+    ]
 }
 
 fn export(place: &PlaceArgs, format: TraceFormat) -> Result<Exit, Failure> {

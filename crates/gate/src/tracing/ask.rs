@@ -1,20 +1,23 @@
 //! What people and agents ask of the trace.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 
 use serde_json::Value;
-use tagout_trace::blame::{Authorship, Blame, Outside};
+use tagout_trace::blame::{Authorship, Blame, Commits, Outside};
 use tagout_trace::dialects::{self, Reading};
 use tagout_trace::history::{Topic, walk};
+use tagout_trace::ranges;
 use tagout_trace::record::{ModifiedRange, Record};
 use tagout_vocab::limits::{
     ATTRIBUTION_BYTES_MAX, TRACE_HELD_RECORDS_MAX, TRACE_QUERY_RECORDS_MAX,
 };
-use tagout_vocab::{IntentId, Timestamp, WorkspacePath};
+use tagout_vocab::{CallId, IntentId, Timestamp, WorkspacePath};
 use tagout_workspace::RelPath;
 
 use super::book::{Book, Pages};
-use super::{catch_up, note, publish};
+use super::git::Repository;
+use super::{catch_up, note, publish, ties};
 use crate::engine::Engine;
 use crate::error::GateError;
 
@@ -65,6 +68,44 @@ pub struct Blamed {
     pub blame: Blame,
     /// The file as it is.
     pub bytes: Vec<u8>,
+    /// What version control has of it.
+    pub commits: Commits,
+}
+
+/// Which lines of a file the commit that is checked out holds.
+fn committed(root: &Path, path: &WorkspacePath, now: &[u8]) -> Option<Vec<bool>> {
+    let mut repository = Repository::open(root)?;
+    let head = repository.head()?;
+    let head = repository.commit(&head)?;
+    let there = repository.at(&head, path.as_str());
+    let then = match there {
+        Some(id) => repository.blob(&id, ATTRIBUTION_BYTES_MAX)?,
+        None => Vec::new(),
+    };
+    let (then, now) = (unended(&then), unended(now));
+    let mut lines = vec![true; now.split_inclusive(|byte| *byte == b'\n').count()];
+    for hunk in ranges::diff(&then, &now) {
+        let (start, end) = (hunk.after.start as usize, hunk.after.end as usize);
+        if let Some(new) = lines.get_mut(start..end) {
+            new.fill(false);
+        }
+    }
+    Some(lines)
+}
+
+/// A text whose lines all end alike: version control may keep other ends than the tree has.
+fn unended(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(line) => {
+                out.extend_from_slice(line);
+                out.push(b'\n');
+            }
+            None => out.extend_from_slice(line),
+        }
+    }
+    out
 }
 
 fn read(body: &str) -> Result<Record, GateError> {
@@ -146,7 +187,28 @@ impl Engine {
         let pages = book.look()?;
         let outside = self.someone_outside(path)?;
         let blame = Authorship::new(&pages).blame(path, &bytes, outside)?;
-        Ok(Blamed { blame, bytes })
+        let mut of = BTreeMap::new();
+        for origin in blame.origins.values() {
+            let call = origin.execution.clone();
+            of.insert(call, ties::commits(&pages, &origin.execution)?);
+        }
+        let lines = committed(self.inner.workspace.root(), path, &bytes);
+        Ok(Blamed {
+            blame,
+            bytes,
+            commits: Commits { lines, of },
+        })
+    }
+
+    /// B6: the commits that hold lines of some calls, the latest last.
+    pub fn commits_of<'c>(
+        &self,
+        calls: impl IntoIterator<Item = &'c CallId>,
+    ) -> Result<BTreeMap<CallId, Vec<String>>, GateError> {
+        let mut book = Book::open(&self.inner.site)?;
+        let pages = book.look()?;
+        let tied = |call: &CallId| Ok((call.clone(), ties::commits(&pages, call)?));
+        calls.into_iter().map(tied).collect()
     }
 
     fn someone_outside(&self, path: &WorkspacePath) -> Result<Outside, GateError> {

@@ -23,6 +23,11 @@ CREATE TABLE IF NOT EXISTS records (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS unpublished ON records (number) WHERE is_published = 0;
 CREATE INDEX IF NOT EXISTS by_time ON records (at, number);
+CREATE TABLE IF NOT EXISTS links (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,
+    is_published INTEGER NOT NULL, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS unpublished_links ON links (number) WHERE is_published = 0;
 CREATE TABLE IF NOT EXISTS steps (
     seq INTEGER PRIMARY KEY, execution TEXT NOT NULL UNIQUE, session TEXT, intent TEXT,
     undoes TEXT NOT NULL, effects TEXT
@@ -36,7 +41,7 @@ CREATE INDEX IF NOT EXISTS images_by_time ON images (at);
 ";
 
 /// Versions only ever add tables and indexes, so that a later one makes what is missing.
-const SCHEMA_VERSION: i64 = 3;
+const SCHEMA_VERSION: i64 = 4;
 
 /// One settled execution that changed files.
 #[derive(Clone, Debug)]
@@ -46,6 +51,14 @@ pub(crate) struct Taken {
     pub(crate) undoes: Vec<CallId>,
     /// What it did, where the journal does not know.
     pub(crate) effects: Option<String>,
+}
+
+/// One line of the list of records in the tree.
+#[derive(Clone, Debug, Eq, PartialEq, Ord, PartialOrd)]
+pub(crate) struct Shown {
+    pub(crate) at: i64,
+    pub(crate) id: String,
+    pub(crate) line: String,
 }
 
 /// The open database.
@@ -221,6 +234,46 @@ impl Pages<'_> {
         self.bodies(sql, params![])
     }
 
+    /// Keeps the link of a commit to its records; one that is known stays as it is.
+    pub(crate) fn keep_link(
+        &self,
+        (id, at): (&str, Timestamp),
+        body: &str,
+    ) -> Result<(), GateError> {
+        let sql = "INSERT OR IGNORE INTO links (id, at, is_published, body)
+            VALUES (?1, ?2, 0, ?3)";
+        let kept = self
+            .transaction
+            .execute(sql, params![id, at.as_millis(), body]);
+        kept.map(|_| ()).map_err(|source| self.wrong(source))
+    }
+
+    /// Links that the files in the tree do not show yet, oldest first.
+    pub(crate) fn unpublished_links(&self) -> Result<Vec<String>, GateError> {
+        let sql = "SELECT body FROM links WHERE is_published = 0 ORDER BY number";
+        self.bodies(sql, params![])
+    }
+
+    /// Every record and link of this state that the files in the tree are to show.
+    pub(crate) fn published(&self) -> Result<Vec<Shown>, GateError> {
+        // What was read from others has no event of this ledger, and is theirs to show.
+        let sql = "SELECT at, id, body FROM records
+            WHERE is_published = 1 AND json_extract(body, '$.ledger_event') IS NOT NULL UNION ALL
+            SELECT at, id, body FROM links WHERE is_published = 1";
+        let all = || {
+            let mut found = self.transaction.prepare(sql)?;
+            let rows = found.query_map([], |row| {
+                Ok(Shown {
+                    at: row.get(0)?,
+                    id: row.get(1)?,
+                    line: row.get(2)?,
+                })
+            })?;
+            rows.collect::<rusqlite::Result<Vec<Shown>>>()
+        };
+        all().map_err(|source| self.wrong(source))
+    }
+
     fn bodies(&self, sql: &str, with: &[&dyn rusqlite::ToSql]) -> Result<Vec<String>, GateError> {
         let all = || {
             let mut found = self.transaction.prepare(sql)?;
@@ -231,9 +284,14 @@ impl Pages<'_> {
     }
 
     pub(crate) fn note_published(&self) -> Result<(), GateError> {
-        let sql = "UPDATE records SET is_published = 1 WHERE is_published = 0";
-        let done = self.transaction.execute(sql, []);
-        done.map(|_| ()).map_err(|source| self.wrong(source))
+        for sql in [
+            "UPDATE records SET is_published = 1 WHERE is_published = 0",
+            "UPDATE links SET is_published = 1 WHERE is_published = 0",
+        ] {
+            let done = self.transaction.execute(sql, []);
+            done.map_err(|source| self.wrong(source))?;
+        }
+        Ok(())
     }
 
     pub(crate) fn add_step(
@@ -274,6 +332,16 @@ impl Pages<'_> {
         all.into_iter()
             .map(|(seq, text)| Ok((seq, call(text)?)))
             .collect()
+    }
+
+    /// The intent that a call served.
+    pub(crate) fn intent_of(&self, call: &CallId) -> Result<Option<String>, GateError> {
+        let sql = "SELECT intent FROM steps WHERE execution = ?1";
+        let found = self
+            .transaction
+            .query_row(sql, [call.as_str()], |row| row.get(0));
+        let found: Option<Option<String>> = found.optional().map_err(|error| self.wrong(error))?;
+        Ok(found.flatten())
     }
 
     /// Every step from one on, oldest first.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
-use tagout_ledger::{Event, Kind, PathChange};
+use tagout_ledger::{Event, Kind, LifecycleState, PathChange};
 use tagout_trace::attribution::Origin;
 use tagout_trace::blame::FileChange;
 use tagout_trace::record::{
@@ -18,6 +18,8 @@ use super::{Fresh, effects, permission_of, vcs};
 use crate::changes::git::{self, GitPath};
 use crate::engine::Inner;
 use crate::error::GateError;
+use crate::record::NETWORK_OPEN;
+use crate::settle::AS_PREDICTED;
 
 /// One file that changed, with the bytes of both sides.
 #[derive(Debug)]
@@ -38,6 +40,9 @@ pub(super) struct Gathered<'e> {
     /// Files of which only the digests are known.
     bare: Vec<&'e PathChange>,
 }
+
+/// Before the name of a call that could reach the network.
+pub(crate) const NETWORK_PAGE: &str = "network/";
 
 fn is_traced(path: &str) -> bool {
     git::what(path.as_bytes()) == GitPath::Worktree
@@ -103,8 +108,26 @@ impl<'e> Gathered<'e> {
         self.event.body.kind == Kind::Undo
     }
 
+    fn has_failed(&self) -> bool {
+        self.event.body.state == Some(LifecycleState::RolledBack)
+    }
+
+    /// Whether nobody can tell who did it: the call failed, and left something else than it said.
+    pub(super) fn is_anyones(&self) -> bool {
+        let said = self.said(AS_PREDICTED);
+        self.has_failed() && said != Some(&Value::Bool(true))
+    }
+
+    fn said(&self, name: &str) -> Option<&Value> {
+        self.event.body.data.as_ref()?.get(name)
+    }
+
     pub(super) fn keep_step(&self, pages: &Pages<'_>) -> Result<(), GateError> {
         let body = &self.event.body;
+        if self.said(NETWORK_OPEN) == Some(&Value::Bool(true)) {
+            let name = format!("{NETWORK_PAGE}{}", self.taken.execution);
+            pages.set_text(&name, "open")?;
+        }
         let session = body.session.as_ref().map(SessionId::as_str);
         let intent = body.intent.as_ref().map(IntentId::as_str);
         pages.add_step((self.event.seq, &self.taken), (session, intent))
@@ -168,7 +191,11 @@ impl<'e> Gathered<'e> {
             declared_class: class.and_then(Value::as_str).and_then(MutationClass::parse),
             tool_name: body.tool_id.clone(),
             tool_origin: None,
-            agent_action: self.is_persons().then(|| "UNDO".to_owned()),
+            agent_action: match (self.is_persons(), self.has_failed()) {
+                (true, _) => Some("UNDO".to_owned()),
+                (false, true) => Some("FAILED".to_owned()),
+                (false, false) => None,
+            },
             agent: body.agent.clone(),
             model: body.model.clone(),
             session_id: body.session.as_ref().map(ToString::to_string),
@@ -195,6 +222,11 @@ impl<'e> Gathered<'e> {
         record
             .modified_ranges
             .extend(known.map(|one| bare(&one.path, one.before, one.after)));
+        if self.is_anyones()
+            && let Some(contributor) = &mut record.contributor
+        {
+            contributor.kind = Entity::Unknown;
+        }
         if self.is_persons() {
             record.contributor = Some(Contributor {
                 kind: Entity::Human,

@@ -10,6 +10,7 @@
 
 mod approvals;
 mod bad_places;
+mod between;
 mod changes;
 mod failures;
 mod flow;

@@ -17,6 +17,8 @@ pub(super) struct Commands {
     pub(super) effects: Vec<Effect>,
     /// Why they are not SAFE; `None` when every part of every line only reads.
     pub(super) destructive: Option<String>,
+    /// Whether some part may start programs that a configuration in the workspace names.
+    pub(super) helped: bool,
     /// Why no rule may ever allow them, if so.
     pub(super) catastrophic: Option<String>,
     /// A verb of Tagout that is for people, if one is called.
@@ -125,6 +127,8 @@ impl Commands {
             let why = found.why().unwrap_or("it can't be read whole").to_owned();
             self.destructive.get_or_insert(why);
         }
+        let mut programs = found.parts.iter().map(|part| &part.program);
+        self.helped |= programs.any(|program| books.knowledge.is_helped(program));
         let stays = found.stays_on_this_machine();
         self.catastrophic = self.catastrophic.take().or(found.catastrophic);
         let verb = found.own_calls.iter().find_map(for_people);

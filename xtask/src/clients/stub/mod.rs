@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What the model does: turns of tool calls, for the main agent and for subagents.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -28,6 +28,19 @@ pub(crate) struct Script {
     /// What a person does in between.
     #[serde(default)]
     pub(crate) meanwhile: Option<Meanwhile>,
+    /// Who looks on before each turn of the main agent.
+    #[serde(skip)]
+    pub(crate) witness: Option<Witness>,
+}
+
+/// Something that looks on: it is told the number of each turn of the main agent, before it.
+#[derive(Clone)]
+pub(crate) struct Witness(pub(crate) Arc<dyn Fn(usize) + Send + Sync>);
+
+impl std::fmt::Debug for Witness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Witness")
+    }
 }
 
 /// A file that a person writes just before a turn.
@@ -37,6 +50,22 @@ pub(crate) struct Meanwhile {
     pub(crate) before: usize,
     pub(crate) path: std::path::PathBuf,
     pub(crate) text: String,
+    /// Whether the file keeps its time, as it does when it is copied or restored: a client that
+    /// looks at times alone does not notice.
+    #[serde(default)]
+    pub(crate) keeps_time: bool,
+}
+
+impl Meanwhile {
+    fn write(&self) -> io::Result<()> {
+        let time = std::fs::metadata(&self.path)?.modified()?;
+        std::fs::write(&self.path, &self.text)?;
+        if self.keeps_time {
+            let file = std::fs::File::options().write(true).open(&self.path)?;
+            file.set_modified(time)?;
+        }
+        Ok(())
+    }
 }
 
 /// One scripted tool call.
@@ -44,6 +73,9 @@ pub(crate) struct Meanwhile {
 pub(crate) struct Scripted {
     pub(crate) name: String,
     pub(crate) input: Value,
+    /// The group of tools that it belongs to, in the dialect that has such.
+    #[serde(default)]
+    pub(crate) namespace: Option<String>,
 }
 
 /// A prompt that holds this is a subagent's.
@@ -65,17 +97,50 @@ impl Script {
             .get(number)
             .filter(|_| has_tools)
             .map_or(&[][..], Vec::as_slice);
+        if let Some(Witness(look)) = self.witness.as_ref().filter(|_| has_tools && !sub) {
+            look(number);
+        }
         if let Some(person) = &self.meanwhile
             && person.before == number
             && has_tools
             // A person changes what is there; what an agent failed to write stays missing.
             && person.path.exists()
-            && let Err(error) = std::fs::write(&person.path, &person.text)
+            && let Err(error) = person.write()
         {
             eprintln!("stub model: {error}");
         }
         Turn { number, calls }
     }
+}
+
+/// A text in a scripted call that begins so stands for the number that the client told last after
+/// the rest of the text.
+const NUMBER_AFTER: &str = "number after ";
+
+impl Script {
+    /// The script with the numbers that the client told.
+    fn filled(&self, body: &Value) -> Self {
+        let mut script = self.clone();
+        let calls = script.main.iter_mut().chain(&mut script.sub).flatten();
+        for value in calls
+            .filter_map(|call| call.input.as_object_mut())
+            .flat_map(Map::values_mut)
+        {
+            let number = value
+                .as_str()
+                .and_then(|text| text.strip_prefix(NUMBER_AFTER));
+            if let Some(number) = number.and_then(|mark| number_after(&body.to_string(), mark)) {
+                *value = json!(number);
+            }
+        }
+        script
+    }
+}
+
+fn number_after(text: &str, mark: &str) -> Option<u64> {
+    let (_, rest) = text.rsplit_once(mark)?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
 }
 
 impl Turn<'_> {
@@ -146,7 +211,7 @@ fn serve(mut stream: TcpStream, script: &Script, heard: &Mutex<Vec<Value>>) -> i
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .push(asked.body.clone());
-    let reply = reply(script, &asked);
+    let reply = reply(&script.filled(&asked.body), &asked);
     match reply {
         Reply::Object(value) => http::object(&mut stream, &value),
         Reply::Events(events) => http::events(&mut stream, &events),

@@ -1,5 +1,7 @@
 //! Lines that call Tagout itself, read word by word where nothing in them is left to a shell.
 
+use tagout_agents::quoted;
+
 /// A line that calls Tagout and nothing else.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum OwnLine {
@@ -20,7 +22,7 @@ pub(super) enum OwnLine {
 pub(super) fn own_line(line: &str, program: Option<&str>) -> Option<OwnLine> {
     let words = words(line)?;
     let (first, rest) = words.split_first()?;
-    if first != "tagout" && Some(first.as_str()) != program {
+    if first != NAME && Some(first.as_str()) != program {
         return None;
     }
     let plain: Vec<&str> = rest.iter().map(String::as_str).collect();
@@ -31,6 +33,16 @@ pub(super) fn own_line(line: &str, program: Option<&str>) -> Option<OwnLine> {
         ["exec", more @ ..] => exec(more)?,
         _ => OwnLine::Other,
     })
+}
+
+/// The name by which people call Tagout.
+pub(super) const NAME: &str = "tagout";
+
+/// A line that calls Tagout by its name, with this program's path in the name's place.
+pub(super) fn by_path(line: &str, program: &str) -> Option<String> {
+    let rest = line.trim().strip_prefix(NAME)?;
+    let named = rest.starts_with([' ', '\t']) && own_line(line, None).is_some();
+    named.then(|| format!("{}{rest}", quoted([program])))
 }
 
 fn exec(words: &[&str]) -> Option<OwnLine> {

@@ -20,7 +20,7 @@ pub(super) fn decide(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
         work.engine.adopt(&context.session, parent)?;
     }
     if let Some(refused) = delegates_unseen(work, &pre.call) {
-        return Ok(Answer::denied(&refused));
+        return Ok(deny(work, &pre.call, refused));
     }
     match &pre.shell {
         Some(found) => shell::decide(work, pre, found),
@@ -28,16 +28,29 @@ pub(super) fn decide(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
     }
 }
 
+/// Refuses by what only this door knows. The ledger tells it like any other refusal.
+pub(super) fn deny(work: &Work, call: &Call, refusal: Refusal) -> Answer {
+    Answer::denied(&work.engine.refuse(call, refusal))
+}
+
 /// The client executes it, under the engine's permit.
 pub(super) fn guarded(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
     match admit(work, &pre.call)? {
         Ok(permit) => {
-            let execution = permit.execution().clone();
-            note(work, pre, Admitted::Guard(execution))?;
+            note_permit(work, pre, &permit)?;
             Ok(Answer::NoDecision)
         }
         Err(refusal) => Ok(Answer::denied(&refusal)),
     }
+}
+
+/// Notes a permit for its result. Where the client names its calls, the permit bears that name and
+/// is found by it.
+pub(super) fn note_permit(work: &Work, pre: &Pre, permit: &Permit) -> Result<(), Failure> {
+    if pre.call.id.as_ref() == Some(permit.execution()) {
+        return Ok(());
+    }
+    note(work, pre, Admitted::Guard(permit.execution().clone()))
 }
 
 /// Notes a call that waits for its result.
@@ -50,19 +63,21 @@ pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure
     work.notes.open(&open, clock::now(), &unique)
 }
 
-/// Asks the engine. A path that a call of this very conversation still holds, although nobody
-/// reported on it for long, is freed first.
+/// Asks the engine. A path that a call of this very conversation still holds, although it is done
+/// or nobody reported on it for long, is freed first.
 pub(super) fn admit(
     work: &Work,
     call: &Call,
 ) -> Result<Result<Box<Permit>, Box<Refusal>>, Failure> {
+    let refused = |admission| refused(work, admission);
     let first = refused(work.engine.admit(call));
     match first {
-        Err(refusal) if refusal.code == Code::PathBusy => {
+        Err(refusal) if matches!(refusal.code, Code::PathBusy | Code::StaleFile) => {
             let millis = clock::now().as_millis().saturating_sub(HOOK_MISSING_MS);
             let before = Timestamp::from_millis(millis);
             let session = &work.incoming.context.session;
-            let freed = work.engine.settle_missing(session, before)?;
+            let mut freed = work.engine.settle_predicted(session)?;
+            freed.extend(work.engine.settle_missing(session, before)?);
             if freed.is_empty() {
                 return Ok(Err(refusal));
             }
@@ -74,33 +89,41 @@ pub(super) fn admit(
 
 /// A person's yes is asked for in a terminal of theirs: what a client's own question lets through
 /// would run without a permit.
-fn refused(admission: Admission) -> Result<Box<Permit>, Box<Refusal>> {
+fn refused(work: &Work, admission: Admission) -> Result<Box<Permit>, Box<Refusal>> {
     match admission {
         Admission::Permit(permit) => Ok(permit),
         Admission::Deny(mut refusal) => {
-            help(&mut refusal);
+            help(work, &mut refusal);
             Err(refusal)
         }
-        Admission::Pending { mut refusal, .. } => {
-            wait(&mut refusal);
+        Admission::Pending {
+            mut refusal,
+            approval,
+        } => {
+            wait(&mut refusal, &approval);
             Err(refusal)
         }
     }
 }
 
-fn wait(refusal: &mut Refusal) {
+/// §13.2: the model reads this, so it names the request and no command that would grant it.
+fn wait(refusal: &mut Refusal, approval: &str) {
     refusal.remedy = format!(
-        "{} A person has to agree first, in a terminal of their own; then make the call again.",
-        refusal.remedy
+        "a person has to agree first, in a terminal of their own: the request {approval} waits \
+         there, and `tagout pending` shows it; then make the same call again, for which alone the \
+         yes is good"
     );
+    refusal.retryable = true;
 }
 
 /// How an agent of a client takes an intent up.
-fn help(refusal: &mut Refusal) {
-    let how = "run `tagout intent list`, then `tagout intent select ID` as a command of its own, \
-               and make the call again";
+fn help(work: &Work, refusal: &mut Refusal) {
     if matches!(refusal.code, Code::StateViolation | Code::IntentRequired) {
-        how.clone_into(&mut refusal.remedy);
+        let tagout = shell::called(work);
+        refusal.remedy = format!(
+            "run `{tagout} intent list`, then `{tagout} intent select ID` as a command of its own, \
+             and make the call again"
+        );
     }
 }
 

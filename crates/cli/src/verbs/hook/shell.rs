@@ -4,12 +4,12 @@
 use tagout_agents::install::own_rules;
 use tagout_agents::install::plan::Narrow;
 use tagout_agents::profile::Rewrite;
-use tagout_agents::{Answer, Pre, ShellCall, quoted, rewrite};
+use tagout_agents::{Answer, Kind, Pre, ShellCall, quoted, rewrite};
 use tagout_gate::Outcome;
-use tagout_vocab::{Call, Code, IntentId, Role};
+use tagout_vocab::{Call, Code, Gate, IntentId, Refusal, Role};
 
 use super::own::{self, OwnLine};
-use super::pre::{admit, guarded, note};
+use super::pre::{admit, deny, guarded, note, note_permit};
 use super::work::Work;
 use crate::args;
 use crate::clock;
@@ -17,26 +17,122 @@ use crate::failure::Failure;
 use crate::notes::{Admitted, Selected, Sent, line_digest};
 use crate::runtime;
 
-/// Decides about a call that runs commands.
-pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
-    let lines = match found {
-        ShellCall::Line { line, .. } => vec![line.clone()],
-        ShellCall::Lines { lines, .. } => lines.clone(),
-        ShellCall::Program { words, .. } => vec![quoted(words.iter().map(String::as_str))],
-        // What is typed into a command that runs is judged as what it is: unknown.
-        ShellCall::Typed => return guarded(work, pre),
-    };
-    let program = args::own_program();
-    let own = match lines.as_slice() {
-        [line] => own::own_line(line, program.as_deref()),
+/// The lines of a call. What is typed into a command that runs has none: it is judged as what it
+/// is, unknown.
+fn lines(found: &ShellCall) -> Option<Vec<String>> {
+    match found {
+        ShellCall::Line { line, .. } => Some(vec![line.clone()]),
+        ShellCall::Lines { lines, .. } => Some(lines.clone()),
+        ShellCall::Program { words, .. } => Some(vec![quoted(words.iter().map(String::as_str))]),
+        ShellCall::Typed => None,
+    }
+}
+
+fn own_line(lines: &[String]) -> Option<OwnLine> {
+    match lines {
+        [line] => own::own_line(line, args::own_program().as_deref()),
         _ => None,
+    }
+}
+
+/// Whether a call takes an intent up, which the hook performs.
+pub(super) fn selects(pre: &Pre) -> bool {
+    let Some(found) = &pre.shell else {
+        return false;
     };
-    let rewrites = work.incoming.event.powers.rewrite != Rewrite::Never;
+    let named = by_path(found).ok().flatten();
+    let lines = named.map_or_else(|| lines(found), |(_, line)| Some(vec![line]));
+    let own = lines.and_then(|lines| own_line(&lines));
+    matches!(own, Some(OwnLine::Select(_)))
+}
+
+/// Decides about a call that runs commands. A line that calls Tagout by its name calls this
+/// program, whatever the search path of the client's shell says.
+pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
+    let Some((key, line)) = by_path(found)? else {
+        return decided(work, pre, found);
+    };
+    if !rewrites(work) {
+        if args::is_on_path(own::NAME) {
+            return decided(work, pre, found);
+        }
+        return Ok(deny(work, &pre.call, by_another_name(&line)));
+    }
+    if let Some(answer) = narrowed(work, &pre.call) {
+        return Ok(answer);
+    }
+    let mut named = pre.clone();
+    named
+        .call
+        .arguments
+        .insert(key.to_owned(), line.clone().into());
+    let found = ShellCall::Line { key, line };
+    Ok(match decided(work, &named, &found)? {
+        Answer::NoDecision | Answer::Context { .. } => Answer::AllowRewritten {
+            arguments: named.call.arguments,
+        },
+        other @ (Answer::Allow { .. }
+        | Answer::AllowRewritten { .. }
+        | Answer::Ask { .. }
+        | Answer::Deny { .. }) => other,
+    })
+}
+
+/// How Tagout is called in this client's shell so that this program answers.
+pub(super) fn called(work: &Work) -> String {
+    let by_name = rewrites(work) || args::is_on_path(own::NAME);
+    let path = args::own_program().filter(|_| !by_name);
+    path.map_or_else(|| own::NAME.to_owned(), |path| quoted([path.as_str()]))
+}
+
+fn rewrites(work: &Work) -> bool {
+    // The events of a conversation can't rewrite; the one before a tool can.
+    let client = work.incoming.client;
+    let dialects = client.profile().dialects.iter();
+    let mut pre = dialects
+        .flat_map(|dialect| dialect.events)
+        .filter(|event| event.kind == Kind::Pre);
+    pre.any(|event| event.powers.rewrite != Rewrite::Never)
+}
+
+/// A line that calls Tagout by its name, with this program's path instead.
+fn by_path(found: &ShellCall) -> Result<Option<(&'static str, String)>, Failure> {
+    let ShellCall::Line { key, line } = found else {
+        return Ok(None);
+    };
+    let program = own_path()?;
+    Ok(own::by_path(line, &program).map(|line| (*key, line)))
+}
+
+fn own_path() -> Result<String, Failure> {
+    let program = args::own_program();
+    program.ok_or_else(|| Failure::failed("this program's own path is not known"))
+}
+
+fn by_another_name(line: &str) -> Refusal {
+    Refusal {
+        code: Code::ToolUnknown,
+        reason: "the search path of this client does not lead to the program that governs it"
+            .to_owned(),
+        remedy: format!("run exactly this instead: {line}"),
+        retryable: true,
+        intent_id: None,
+        paths: Vec::new(),
+        gate: Gate::Capability,
+        rule: "built-in: own program".to_owned(),
+    }
+}
+
+fn decided(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
+    let Some(lines) = lines(found) else {
+        return guarded(work, pre);
+    };
+    let own = own_line(&lines);
     match own {
         Some(OwnLine::Select(id)) => select(work, pre, &id),
         Some(OwnLine::Other) => guarded(work, pre),
         Some(OwnLine::Exec { options, command }) => exec(work, pre, &options, &command),
-        None if rewrites => confined(work, pre, &lines),
+        None if work.incoming.event.powers.rewrite != Rewrite::Never => confined(work, pre, &lines),
         None => unconfined(work, pre, &lines),
     }
 }
@@ -73,13 +169,17 @@ fn select(work: &Work, pre: &Pre, id: &str) -> Result<Answer, Failure> {
 /// What an agent hands to `exec` itself, in its own conversation.
 fn exec(work: &Work, pre: &Pre, options: &[String], command: &[String]) -> Result<Answer, Failure> {
     if !own::may_be_given(options) {
-        return Ok(Answer::Deny {
-            reason: format!(
-                "{}: `tagout exec` does not take these options here",
-                Code::PersonOnly.as_str()
-            ),
-            remedy: "write `tagout exec -- COMMAND`".to_owned(),
-        });
+        let refusal = Refusal {
+            code: Code::PersonOnly,
+            reason: "`tagout exec` does not take these options from an agent".to_owned(),
+            remedy: format!("write `{} exec -- COMMAND`", called(work)),
+            retryable: true,
+            intent_id: None,
+            paths: Vec::new(),
+            gate: Gate::Capability,
+            rule: "built-in: verbs for people".to_owned(),
+        };
+        return Ok(deny(work, &pre.call, refusal));
     }
     let line = match command {
         [line] => line.clone(),
@@ -112,8 +212,7 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
         let text = path.to_str().map(str::to_owned);
         text.ok_or_else(|| Failure::invalid("the name of a folder is not text"))
     };
-    let program = args::own_program();
-    let program = program.ok_or_else(|| Failure::failed("this program's own path is not known"))?;
+    let program = own_path()?;
     let id = send(work, pre, lines)?;
     let prefix = [
         program,
@@ -128,13 +227,17 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
     ];
     let Some(arguments) = rewrite(&pre.call, &prefix) else {
         work.notes.unsend(&id);
-        return Ok(Answer::Deny {
-            reason: format!(
-                "{}: the command is too long to be confined",
-                Code::LimitExceeded.as_str()
-            ),
+        let refusal = Refusal {
+            code: Code::LimitExceeded,
+            reason: "the command is too long to be confined".to_owned(),
             remedy: "put it into a script file inside the scope and run that".to_owned(),
-        });
+            retryable: true,
+            intent_id: None,
+            paths: Vec::new(),
+            gate: Gate::Capability,
+            rule: "built-in: limits".to_owned(),
+        };
+        return Ok(deny(work, &pre.call, refusal));
     };
     Ok(Answer::AllowRewritten { arguments })
 }
@@ -144,29 +247,38 @@ fn narrowed(work: &Work, call: &Call) -> Option<Answer> {
     if work.incoming.event.powers.rewrite != Rewrite::NeedsAllow {
         return None;
     }
-    let means = own_rules(work.incoming.client, &work.texts()).narrows(call)?;
+    let means =
+        own_rules(work.incoming.client, &work.texts_of(work.incoming.client)).narrows(call)?;
     let what = match means {
         Narrow::Ask => "ask a person about",
         Narrow::Deny => "refuse",
     };
-    Some(Answer::Deny {
+    let refusal = Refusal {
+        code: Code::CapabilityDenied,
         reason: format!("the client's own rules {what} this command"),
         remedy: "use another command, or let a person change the client's rules".to_owned(),
-    })
+        retryable: false,
+        intent_id: None,
+        paths: Vec::new(),
+        gate: Gate::Capability,
+        rule: "the client's own rules".to_owned(),
+    };
+    Some(deny(work, call, refusal))
 }
 
 /// A client that takes no other arguments: what reads passes, the rest is told how to come again.
 fn unconfined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure> {
     match admit(work, &pre.call)? {
         Ok(permit) => {
-            note(work, pre, Admitted::Guard(permit.execution().clone()))?;
+            note_permit(work, pre, &permit)?;
             Ok(Answer::NoDecision)
         }
         Err(mut refusal) => {
             if refusal.code == Code::IsolationUnavailable {
                 let lines = lines.join("\n");
-                let again = quoted(["tagout", "exec", "--", lines.as_str()]);
-                "a command that changes something runs confined, which this client can't do"
+                let again = format!("{} exec -- {}", called(work), quoted([lines.as_str()]));
+                "a command that changes something, or that a repository's configuration can have \
+                 start programs, runs confined, which this client can't do"
                     .clone_into(&mut refusal.reason);
                 refusal.remedy = format!("run exactly this instead: {again}");
                 refusal.retryable = true;

@@ -137,6 +137,7 @@ const LIST_FIELDS: &[&str] = &[
     "sinks",
     "devices",
     "precious",
+    "helped",
 ];
 
 /// Loads files and checks every example in them.
@@ -230,6 +231,7 @@ impl Reader<'_> {
             sinks: words("sinks"),
             devices: words("devices"),
             precious: words("precious"),
+            helped: words("helped"),
         };
     }
 

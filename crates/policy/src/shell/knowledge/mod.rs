@@ -54,6 +54,8 @@ pub(super) struct Lists {
     pub(super) devices: Vec<String>,
     /// Folders that must never be removed as a whole.
     pub(super) precious: Vec<String>,
+    /// Programs that read and, where a configuration in the workspace says so, start others.
+    pub(super) helped: Vec<String>,
 }
 
 /// How a program reads its arguments.
@@ -273,6 +275,13 @@ impl Knowledge {
     /// The names of all programs.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Whether a configuration in the workspace can make a program start others, although it only
+    /// reads: walls hold it then, and its own line does not tell.
+    pub fn is_helped(&self, program: &str) -> bool {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        self.lists.helped.iter().any(|known| known == name)
     }
 
     pub(super) fn entry(&self, name: &str) -> Option<Entry<'_>> {

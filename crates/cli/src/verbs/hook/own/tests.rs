@@ -1,6 +1,6 @@
 //! Which lines of an agent are Tagout's own, and what they may carry.
 
-use super::{OwnLine, may_be_given, own_line};
+use super::{OwnLine, by_path, may_be_given, own_line};
 
 fn select(line: &str) -> bool {
     matches!(own_line(line, Some("/opt/tagout")), Some(OwnLine::Select(id)) if id == "INT-001")
@@ -66,4 +66,22 @@ fn no_session_can_be_given() {
     assert!(!given(&["--permit=p"]));
     assert!(!given(&["--state-dir", "/x"]));
     assert!(!given(&["--intent"]));
+}
+
+/// A name means what the search path says; a path means one program.
+#[test]
+fn a_name_becomes_a_path() {
+    let path = |line| by_path(line, "/opt/my tools/tagout");
+    let select = path(" tagout intent select INT-001").unwrap();
+    assert_eq!(select, "'/opt/my tools/tagout' intent select INT-001");
+    let exec = path("tagout exec -- 'echo x > y'").unwrap();
+    assert_eq!(exec, "'/opt/my tools/tagout' exec -- 'echo x > y'");
+    for other in [
+        "tagout-two intent list",
+        "tagout intent list; rm x",
+        "'tagout' log",
+        "ls",
+    ] {
+        assert_eq!(path(other), None, "{other}");
+    }
 }
