@@ -133,12 +133,14 @@ pub fn strongest_denial(client: Client, event: &str, reason: &str) -> Reply {
     }
 }
 
-/// The answer to a client that nobody knows: code 2 with a reason, which most take for «no».
-pub fn unknown_client_denial(reason: &str) -> Reply {
+/// The answer to whoever it is that asks: a denial in every form at once, with a reason and code 2,
+/// of which every client reads at least one.
+pub fn denial_for_anyone(reason: &str) -> Reply {
+    let text = message(reason, "");
     Reply {
-        stderr: message(reason, ""),
+        stdout: Some(line(forms::deny_in_every_form(&text))),
+        stderr: text,
         exit_code: Reply::EXIT_IF_UNWRITTEN,
-        ..Reply::NOTHING
     }
 }
 

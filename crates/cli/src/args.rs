@@ -6,6 +6,7 @@ mod ledger;
 mod runtime;
 mod trace;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 pub(crate) use clients::{HookArgs, InstallArgs, ScopeArg, UninstallArgs};
@@ -23,6 +24,8 @@ use clap_complete::Shell;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::homes::{self, Homes};
+pub(crate) use crate::identity::user;
 use crate::report;
 
 /// Lockout-tagout for AI coding agents
@@ -157,7 +160,9 @@ pub(crate) enum IntentVerb {
         session: SessionArgs,
     },
     /// Ask a person for an intent or a wider scope
-    #[command(after_help = "Example:\n  tagout intent propose --name 'Tidy up' --scope 'docs/**'")]
+    #[command(after_help = "Example:\n  \
+        tagout intent propose --name 'Tidy up' --scope 'docs/**' --reason 'the guide is wrong'\n  \
+        tagout intent propose --id INT-001 --name Wider --scope 'tests/**' --reason 'its tests'")]
     Propose(IntentProposeArgs),
     /// Mark an intent as done (for people)
     #[command(after_help = "Example:\n  tagout intent complete INT-001")]
@@ -276,6 +281,35 @@ pub(crate) fn is_hook() -> bool {
         .is_some_and(|word| word == "hook")
 }
 
+/// The hook's line as `install` writes it, read without the rest of the command line: it is read
+/// before every call of an agent. `None` for anything else, help and mistakes among it.
+pub(crate) fn plain_hook() -> Option<(PlaceArgs, HookArgs)> {
+    if !is_hook() {
+        return None;
+    }
+    let mut found: [Option<std::ffi::OsString>; 5] = Default::default();
+    let mut words = std::env::args_os().skip(2);
+    while let Some(word) = words.next() {
+        let flags = ["--client", "--event", "--workspace", "--state-dir", FAIL];
+        let at = flags.iter().position(|flag| word == *flag)?;
+        let value = words.next().filter(|value| !value.is_empty())?;
+        if found.get_mut(at)?.replace(value).is_some() {
+            return None;
+        }
+    }
+    let [client, event, workspace, state_dir, fail] = found;
+    let place = PlaceArgs {
+        workspace: workspace.map(PathBuf::from),
+        state_dir: state_dir.map(PathBuf::from),
+    };
+    let text = |word: Option<std::ffi::OsString>| word?.into_string().ok();
+    let hook = HookArgs::new(text(client)?, text(event)?, text(fail));
+    Some((place, hook))
+}
+
+/// The flag that only builds for tests have.
+const FAIL: &str = if cfg!(debug_assertions) { "--fail" } else { "" };
+
 /// This program, by its absolute path.
 pub(crate) fn own_program() -> Option<String> {
     let path = std::env::current_exe().ok()?;
@@ -340,6 +374,35 @@ pub(crate) fn home() -> Option<PathBuf> {
     named("HOME")
 }
 
+/// The user's home, and the folders of clients in it that their own variables move.
+pub(crate) fn homes() -> Homes {
+    let moved = homes::variables().filter_map(|moved| {
+        let folder = std::path::absolute(named(moved.variable)?).ok()?;
+        Some((moved.variable.to_owned(), folder))
+    });
+    Homes {
+        home: home(),
+        moved: moved.collect(),
+    }
+}
+
+/// A program on the search path.
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
+    let path = named("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|found| is_program(found))
+}
+
+fn is_program(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+}
+
+/// What a client's own program is started with.
+pub(crate) fn environment() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    std::env::vars_os().collect()
+}
+
 /// Whether this process was started by a governed call: `TAGOUT_GOVERNED` is set there, and the
 /// sandbox shows a file that no process in it can remove.
 pub(crate) fn is_governed() -> bool {
@@ -366,10 +429,4 @@ fn named(name: &str) -> Option<PathBuf> {
     std::env::var_os(name)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
-}
-
-/// Who runs this, for the record.
-pub(crate) fn user() -> String {
-    let named = named("USER").or_else(|| named("LOGNAME"));
-    named.map_or_else(|| "unknown".to_owned(), |name| name.display().to_string())
 }

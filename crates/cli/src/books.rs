@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tagout_gate::Text;
 use tagout_policy::catalogue::Catalogue;
 use tagout_policy::intents::{self, IgnoreFile, IntentSet};
 use tagout_policy::judge::Books;
@@ -61,19 +62,29 @@ pub(crate) fn open(root: Option<&Path>) -> Result<Shelf, Failure> {
     })
 }
 
-/// The person's own policy, which caps every repository's. One that can't be understood ends here.
-pub(crate) fn user_layer() -> Result<Option<Layer>, Failure> {
-    user_layer_in(args::config_dir().as_deref())
+/// The person's own policy, which caps every repository's, as it is written.
+pub(crate) fn user_text() -> Result<Option<Text>, Failure> {
+    user_text_in(args::config_dir().as_deref())
 }
 
 /// The same from a folder that is known without the environment.
-pub(crate) fn user_layer_in(folder: Option<&Path>) -> Result<Option<Layer>, Failure> {
-    let mut reader = Reader::default();
-    let layer = folder.and_then(|folder| reader.user_layer_in(folder));
-    if reader.problems.is_empty() {
-        return Ok(layer);
-    }
-    Err(Failure::problems(&reader.problems))
+pub(crate) fn user_text_in(folder: Option<&Path>) -> Result<Option<Text>, Failure> {
+    let Some(folder) = folder else {
+        return Ok(None);
+    };
+    let text = site::read_sidecar(folder, USER_POLICY).map_err(|one| Failure::problems(&[one]))?;
+    Ok(text.map(|text| Text {
+        name: folder.join(USER_POLICY).display().to_string(),
+        text,
+    }))
+}
+
+/// What it says. One that can't be understood ends here.
+pub(crate) fn user_layer(text: Option<&Text>) -> Result<Option<Layer>, Failure> {
+    let read = text.map(|one| law::read(Source::user(one.name.clone()), &one.text));
+    let read = read.transpose();
+    let reading = read.map_err(|problems| Failure::problems(&problems))?;
+    Ok(reading.map(|reading| reading.layer))
 }
 
 #[derive(Debug, Default)]

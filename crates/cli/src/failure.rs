@@ -1,6 +1,7 @@
 //! What went wrong, for the person who reads it: one message, a hint, an exit code.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use tagout_gate::GateError;
 use tagout_policy::problem::Problem;
@@ -58,6 +59,12 @@ impl Failure {
         self
     }
 
+    /// A folder that is no workspace yet, whichever verb comes upon it.
+    pub(crate) fn not_set_up(path: &Path) -> Self {
+        Self::invalid(format!("`{}` is not set up", path.display()))
+            .hint("a person runs `tagout init` there")
+    }
+
     /// H9: the one form in which programs get every refusal.
     pub(crate) fn refusal(&self) -> Refusal {
         let gate = match self.exit {
@@ -102,6 +109,9 @@ impl From<GateError> for Failure {
         ) {
             return Self::invalid(error);
         }
+        if let GateError::NotSetUp { path } = &error {
+            return Self::not_set_up(path);
+        }
         let failure = Self::failed(&error).code(code);
         if matches!(
             error,
@@ -110,6 +120,12 @@ impl From<GateError> for Failure {
             return Self {
                 exit: Exit::Conflict,
                 code: Code::Conflict,
+                ..failure
+            };
+        }
+        if matches!(error, GateError::NotGranted { .. }) {
+            return Self {
+                exit: Exit::Denied,
                 ..failure
             };
         }

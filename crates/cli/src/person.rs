@@ -39,15 +39,26 @@ pub(crate) fn agrees(yes: bool, question: &str) -> Result<(), Failure> {
     if yes {
         return Ok(());
     }
-    report::note(&format!("{question} [y/N]"));
+    if wants(question)? {
+        return Ok(());
+    }
+    let code = Code::ApprovalRejected;
+    Err(Failure::denied(code, "nothing was done: the answer was no"))
+}
+
+/// Asks for a yes. Anything else is a no.
+pub(crate) fn wants(question: &str) -> Result<bool, Failure> {
+    let answer = answers(&format!("{question} [y/N]"))?;
+    Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
+}
+
+/// Asks for a line.
+pub(crate) fn answers(question: &str) -> Result<String, Failure> {
+    report::note(question);
     let mut answer = String::new();
     io::stdin()
         .lock()
         .read_line(&mut answer)
         .map_err(|error| Failure::failed(format!("the answer can't be read: {error}")))?;
-    if matches!(answer.trim(), "y" | "Y" | "yes") {
-        return Ok(());
-    }
-    let code = Code::ApprovalRejected;
-    Err(Failure::denied(code, "nothing was done: the answer was no"))
+    Ok(answer.trim().to_owned())
 }

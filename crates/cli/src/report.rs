@@ -69,6 +69,28 @@ pub(crate) fn failure(failure: &Failure, json: bool) -> Exit {
     failure.exit
 }
 
+/// Rows whose columns stand beneath one another; the last one is as wide as it is.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        for (at, cell) in row.iter().enumerate() {
+            let width = cell.chars().count();
+            match widths.get_mut(at) {
+                Some(known) => *known = width.max(*known),
+                None => widths.push(width),
+            }
+        }
+    }
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths);
+        let cells: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
 /// Text from elsewhere on one line: what would move the cursor or turn the writing direction is
 /// shown as a code, so that nobody's file name can forge a line.
 pub(crate) fn plain(text: &str) -> String {

@@ -3,15 +3,17 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::UNIX_EPOCH;
 
 use tagout_gate::{Clockwork, Engine, Places, Registry, Shelf, Site, Sources, Text, Tool};
 use tagout_policy::catalogue::Catalogue;
-use tagout_policy::law::Layer;
 
 use crate::args::{self, PlaceArgs};
 use crate::books;
 use crate::failure::Failure;
+use crate::notes::Notes;
 use crate::{clock, report, site, state};
 
 /// Where the workspace and the states of all workspaces lie.
@@ -34,9 +36,22 @@ pub(crate) fn clockwork() -> Result<Clockwork, Failure> {
 
 const RANDOM: &str = "/dev/urandom";
 
+/// How many bytes are fetched at a time: a call needs a handful of ids and salts.
+const POOL_BYTES: usize = 512;
+
 fn random() -> std::io::Result<[u8; 32]> {
+    static POOL: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if pool.len() < 32 {
+        let mut fresh = vec![0; POOL_BYTES];
+        File::open(RANDOM)?.read_exact(&mut fresh)?;
+        *pool = fresh;
+    }
     let mut bytes = [0; 32];
-    File::open(RANDOM)?.read_exact(&mut bytes)?;
+    // What was given once is not given again.
+    for (byte, given) in bytes.iter_mut().zip(pool.drain(..32)) {
+        *byte = given;
+    }
     Ok(bytes)
 }
 
@@ -77,7 +92,7 @@ pub(crate) fn open(place: &PlaceArgs) -> Result<Engine, Failure> {
 
 /// The same for known places.
 pub(crate) fn open_at(places: &Places) -> Result<Engine, Failure> {
-    open_under(places, books::user_layer()?, Vec::new())
+    open_under(places, books::user_text()?, Vec::new())
 }
 
 /// The same without the person's own policy, for a demonstration that comes out alike everywhere.
@@ -90,23 +105,37 @@ pub(crate) fn open_with(places: &Places, more: Vec<Box<dyn Tool>>) -> Result<Eng
     open_under(places, None, more)
 }
 
-/// The same for the hook: it runs no commands, and believes no environment.
-pub(crate) fn open_to_guard(places: &Places, config: Option<&Path>) -> Result<Engine, Failure> {
-    let site = Site::open(places)?;
-    let shelf = shelf(&site, books::user_layer_in(config)?, &places.root)?;
-    let registry = registry(&shelf, Vec::new())?;
+/// The same for the hook: it runs no commands, and believes no environment. Unless it `performs` a
+/// selection it runs no tools either.
+pub(crate) fn open_to_guard(
+    site: Site,
+    root: &Path,
+    (config, performs): (Option<&Path>, bool),
+) -> Result<Engine, Failure> {
+    let shelf = shelf(&site, books::user_text_in(config)?.as_ref(), root)?;
+    let registry = if performs {
+        registry(&shelf, Vec::new())?
+    } else {
+        Registry::default()
+    };
     let (engine, _) = Engine::open(site, shelf, registry, clockwork()?)?;
     Ok(engine)
 }
 
 fn open_under(
     places: &Places,
-    user: Option<Layer>,
+    user: Option<Text>,
     more: Vec<Box<dyn Tool>>,
 ) -> Result<Engine, Failure> {
     let site = Site::open(places)?;
-    let shelf = shelf(&site, user, &places.root)?;
+    let shelf = shelf(&site, user.as_ref(), &places.root)?;
     let registry = registry(&shelf, more)?;
+    for gone in Notes::of(site.state()).gone() {
+        report::note(&format!(
+            "{}; a person runs `tagout install {}`",
+            gone.what, gone.client
+        ));
+    }
     let commands = args::commands(places.state_home.clone());
     let given = (registry, Some(commands));
     let (engine, recovered) = Engine::open_with(site, shelf, given, clockwork()?)?;
@@ -124,15 +153,34 @@ fn open_under(
     Ok(engine)
 }
 
-fn shelf(site: &Site, user: Option<Layer>, root: &Path) -> Result<Shelf, Failure> {
-    let catalogue = Catalogue::built_in().map_err(|problems| Failure::problems(&problems))?;
-    Ok(site.shelve(catalogue, user, &sources(root)?)?)
+fn shelf(site: &Site, user: Option<&Text>, root: &Path) -> Result<Shelf, Failure> {
+    let tree = sources(root)?;
+    let make = || {
+        let catalogue = Catalogue::built_in().map_err(|problems| Failure::problems(&problems))?;
+        Ok(site.shelve(catalogue, books::user_layer(user)?, &tree)?)
+    };
+    match build() {
+        Some(build) => site.shelved(&build, (user, &tree), make),
+        None => make(),
+    }
+}
+
+/// What tells this program from any other build of it: what it was made from can't be seen from
+/// inside. Where that is not known, nothing is taken from an earlier process.
+fn build() -> Option<String> {
+    let program = std::env::current_exe().and_then(std::fs::metadata).ok()?;
+    let changed = program.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let (version, length) = (env!("CARGO_PKG_VERSION"), program.len());
+    Some(format!("{version} {length} {}", changed.as_nanos()))
 }
 
 fn registry(shelf: &Shelf, more: Vec<Box<dyn Tool>>) -> Result<Registry, Failure> {
     let mut registry = Registry::new(shelf.books.catalogue.clone());
     let native = tagout_tools::native(&shelf.books.catalogue).map_err(Failure::failed)?;
-    for tool in native.into_iter().chain(more) {
+    for tool in native {
+        registry.register_own(tool).map_err(Failure::failed)?;
+    }
+    for tool in more {
         registry.register(tool).map_err(Failure::failed)?;
     }
     Ok(registry)

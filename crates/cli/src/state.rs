@@ -69,8 +69,7 @@ fn read_id(root: &Path) -> Result<String, Failure> {
     let bytes = match site::read_bounded(&path, ID_BYTES_MAX) {
         Ok(bytes) => bytes.unwrap_or_default(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let message = format!("`{}` is not set up: it has no `{ID_FILE}`", root.display());
-            return Err(Failure::invalid(message).hint("a person runs `tagout init`"));
+            return Err(Failure::not_set_up(root));
         }
         Err(error) => {
             let message = format!("`{}` can't be read: {error}", path.display());

@@ -123,7 +123,9 @@ impl Engine {
         }
         match admit::consider(&self.inner, call, Way::Guard) {
             Considered::Permitted(admitted) => Admission::Permit(Box::new(admitted.permit)),
-            Considered::Pending { approval, refusal } => Admission::Pending { approval, refusal },
+            Considered::Pending {
+                approval, refusal, ..
+            } => Admission::Pending { approval, refusal },
             Considered::Denied { refusal, .. } => Admission::Deny(refusal),
         }
     }
@@ -159,18 +161,26 @@ impl Engine {
     fn attempt(&self, call: &Call, attached: &Attached) -> Receipt {
         let admitted = match admit::consider(&self.inner, call, Way::Run) {
             Considered::Permitted(admitted) => *admitted,
-            Considered::Pending { approval, refusal } => {
-                let mut receipt = close::refused(Outcome::Pending, refusal);
+            Considered::Pending {
+                approval,
+                refusal,
+                seqs,
+            } => {
+                let mut receipt = close::refused(Outcome::Pending, refusal, seqs);
                 receipt.approval = Some(approval);
                 return receipt;
             }
-            Considered::Denied { refusal, invalid } => {
+            Considered::Denied {
+                refusal,
+                invalid,
+                seqs,
+            } => {
                 let outcome = if invalid {
                     Outcome::Failed
                 } else {
                     Outcome::Denied
                 };
-                return close::refused(outcome, refusal);
+                return close::refused(outcome, refusal, seqs);
             }
         };
         self.perform(call, admitted, attached)
@@ -186,10 +196,7 @@ impl Engine {
         let inner = &self.inner;
         let (execution, ticket, claim) = permit.begin();
         let session = inner.site.store.session(&ticket.session);
-        let running = inner.running().and_then(|running| {
-            running.began(&ticket)?;
-            Ok(running)
-        });
+        let running = inner.running();
         let (session, entry, running) = match (session, entry, running) {
             (Ok(session), Some(entry), Ok(running)) => (session.session, entry, running),
             (Err(error), _, _) | (_, _, Err(error)) => {
@@ -283,7 +290,7 @@ const fn writers() -> WriterProbe {
 
 impl Inner {
     /// The log of what this process is at, begun with its first execution.
-    fn running(&self) -> Result<Arc<Running>, GateError> {
+    pub(crate) fn running(&self) -> Result<Arc<Running>, GateError> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = running.as_ref() {
             return Ok(Arc::clone(running));

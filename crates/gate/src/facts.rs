@@ -249,9 +249,10 @@ fn usage(
     facts.usage.time_ms = used.time_ms;
     let ancestors = inner.site.store.ancestors(&record.session)?;
     // What an ancestor holds, its child works under.
-    facts.leased_to = used
-        .holder(facts.now)
-        .filter(|holder| !ancestors.iter().any(|one| one.id == **holder))
-        .cloned();
+    let lease = used
+        .held(facts.now)
+        .filter(|lease| !ancestors.iter().any(|one| one.id == lease.session));
+    facts.leased_until = lease.map(|lease| lease.until);
+    facts.leased_to = lease.map(|lease| lease.session.clone());
     Ok(())
 }

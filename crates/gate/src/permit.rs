@@ -1,13 +1,13 @@
 //! The proof that a call was allowed and that this is durable.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tagout_ledger::{Commitment, Durable};
 use tagout_vocab::{
-    Agent, Call, CallId, Class, Digest, IntentId, MutationClass, Role, SessionId, Timestamp,
-    WorkspacePath,
+    Agent, Call, CallId, Class, Digest, GrantId, IntentId, MutationClass, Role, SessionId,
+    Timestamp, WorkspacePath,
 };
 use tagout_workspace::Claim;
 
@@ -51,7 +51,8 @@ fn committed(salt: [u8; 32], arguments: &Map<String, Value>) -> Digest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     pub(crate) execution: CallId,
-    /// The number of the event that authorised it.
+    /// The number of the event that authorised it. In what is stored before that event is written,
+    /// the first number that it can have.
     pub(crate) seq: u64,
     pub(crate) tool: String,
     pub(crate) version: String,
@@ -64,6 +65,9 @@ pub(crate) struct Ticket {
     pub(crate) code: String,
     pub(crate) rule: String,
     pub(crate) approver: Option<String>,
+    /// The grants that the verdict rests on.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) grants: BTreeSet<GrantId>,
     pub(crate) admitted_at: Timestamp,
     /// The paths that the call may change, links followed.
     pub(crate) mutated: Vec<WorkspacePath>,

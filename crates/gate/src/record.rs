@@ -44,6 +44,7 @@ pub(crate) fn judged(mut event: NewEvent, ticket: &Ticket) -> NewEvent {
     event.verdict_code = Some(ticket.code.clone());
     event.rule = Some(ticket.rule.clone());
     event.approver.clone_from(&ticket.approver);
+    event.grants = ticket.grants.iter().cloned().collect();
     event
 }
 
@@ -89,6 +90,7 @@ impl Closing<'_> {
         let completed = execution.complete();
         let mut event = transition(self.clockwork, &completed, self.ticket, self.ended);
         event.capabilities.clone_from(&self.ticket.capabilities);
+        event.grants = self.ticket.grants.iter().cloned().collect();
         event.duration = Some(self.duration());
         event.paths = paths;
         event.usage = usage;
@@ -139,6 +141,9 @@ impl Closing<'_> {
         vec![began, ended, undone]
     }
 }
+
+/// Whether a command could reach the network, in the event of its end.
+pub(crate) const NETWORK_OPEN: &str = "networkOpen";
 
 /// Adds what a command came to to the last event of its call.
 pub(crate) fn tell_of_command(events: &mut [NewEvent], told: Option<&Value>) {

@@ -53,7 +53,43 @@ pub(crate) fn has_ended(inner: &Inner, execution: &CallId, from: u64) -> Result<
     Ok(false)
 }
 
-fn aborted(inner: &Inner, ticket: &Ticket, why: &str) -> Vec<NewEvent> {
+/// The number of the event that authorised an execution, if the ledger did.
+pub(crate) fn authorised(
+    inner: &Inner,
+    execution: &CallId,
+    from: u64,
+) -> Result<Option<u64>, GateError> {
+    let reader = Reader::open(inner.ledger.dir())?;
+    if from >= reader.size()? {
+        return Ok(None);
+    }
+    for event in reader.events_from(from)? {
+        let event = event?;
+        let body = event.body;
+        if body.state == Some(LifecycleState::Authorized)
+            && body.execution_id.as_deref() == Some(execution.as_str())
+        {
+            return Ok(Some(event.seq));
+        }
+    }
+    Ok(None)
+}
+
+/// Why an execution ends that did not end by itself.
+pub(crate) struct Why {
+    pub(crate) kind: FailureKind,
+    pub(crate) cause: Cause,
+    pub(crate) message: &'static str,
+}
+
+/// The process that was at it is gone.
+const PROCESS_ENDED: Why = Why {
+    kind: FailureKind::State,
+    cause: Cause::ProcessEnded,
+    message: "its process ended before it did",
+};
+
+pub(crate) fn aborted(inner: &Inner, ticket: &Ticket, why: &Why) -> Vec<NewEvent> {
     let now = inner.clockwork.now();
     let closing = Closing {
         clockwork: &inner.clockwork,
@@ -61,8 +97,8 @@ fn aborted(inner: &Inner, ticket: &Ticket, why: &str) -> Vec<NewEvent> {
         started: ticket.admitted_at,
         ended: now,
     };
-    let (kind, cause) = (FailureKind::State, Cause::ProcessEnded);
-    let failure = Failure::new(kind, cause, Code::ExecutionFailed, why.to_owned());
+    let code = Code::ExecutionFailed;
+    let failure = Failure::new(why.kind, why.cause, code, why.message.to_owned());
     let execution = Execution::<Executing>::orphaned(ticket.execution.clone());
     closing.aborted(execution, &failure)
 }
@@ -83,7 +119,7 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
                     recovered.completed.push(settled.execution.clone());
                 }
                 Outcome::Aborted => {
-                    let events = aborted(inner, &sealed.ticket, "its process ended before it did");
+                    let events = aborted(inner, &sealed.ticket, &PROCESS_ENDED);
                     drop(inner.ledger.append(&events)?);
                     recovered.rolled_back.push(settled.execution.clone());
                 }
@@ -129,8 +165,10 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
 fn orphans(inner: &Inner, recovered: &mut Recovered) -> Result<(), GateError> {
     inner.site.store.orphans(|tickets| {
         for ticket in tickets {
-            if !has_ended(inner, &ticket.execution, ticket.seq)? {
-                let events = aborted(inner, &ticket, "its process ended before it did");
+            let (execution, from) = (&ticket.execution, ticket.seq);
+            if authorised(inner, execution, from)?.is_some() && !has_ended(inner, execution, from)?
+            {
+                let events = aborted(inner, &ticket, &PROCESS_ENDED);
                 drop(inner.ledger.append(&events)?);
                 recovered.rolled_back.push(ticket.execution.clone());
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
 use serde_json::Value;
@@ -59,22 +59,33 @@ pub enum RegisterError {
     },
 }
 
-/// A tool with its schemas compiled.
+/// A tool with its schemas, each compiled when it is first needed.
 pub(crate) struct Entry {
     pub(crate) tool: Arc<dyn Tool>,
-    input: Validator,
-    output: Validator,
+    input: OnceLock<Validator>,
+    output: OnceLock<Validator>,
 }
 
 impl Entry {
     /// Every violation of the input schema.
     pub(crate) fn input_violations(&self, value: &Value) -> Vec<String> {
-        violations(&self.input, value)
+        checked(&self.input, &self.tool.declaration().input_schema, value)
     }
 
     /// Every violation of the output schema.
     pub(crate) fn output_violations(&self, value: &Value) -> Vec<String> {
-        violations(&self.output, value)
+        checked(&self.output, &self.tool.declaration().output_schema, value)
+    }
+}
+
+/// Every violation of a schema. Nothing fits one that can't be compiled.
+fn checked(compiled: &OnceLock<Validator>, schema: &Value, value: &Value) -> Vec<String> {
+    if let Some(known) = compiled.get() {
+        return violations(known, value);
+    }
+    match compile(schema) {
+        Ok(fresh) => violations(compiled.get_or_init(|| fresh), value),
+        Err(error) => vec![format!("the schema has a flaw: {error}")],
     }
 }
 
@@ -139,7 +150,25 @@ impl Registry {
         complete(declaration)?;
         let input = linted(declaration, "input", &declaration.input_schema)?;
         let output = linted(declaration, "output", &declaration.output_schema)?;
-        let name = self.known_as(declaration)?;
+        self.add(tool, (OnceLock::from(input), OnceLock::from(output)))
+    }
+
+    /// The same for a tool that comes with the program, whose tests let it in with [`register`].
+    /// Its schemas are compiled by the first call that needs them, because most processes run one
+    /// tool of many.
+    ///
+    /// [`register`]: Self::register
+    pub fn register_own(&mut self, tool: Box<dyn Tool>) -> Result<(), RegisterError> {
+        complete(tool.declaration())?;
+        self.add(tool, (OnceLock::new(), OnceLock::new()))
+    }
+
+    fn add(
+        &mut self,
+        tool: Box<dyn Tool>,
+        (input, output): (OnceLock<Validator>, OnceLock<Validator>),
+    ) -> Result<(), RegisterError> {
+        let name = self.known_as(tool.declaration())?;
         if self.tools.contains_key(&name) {
             return Err(RegisterError::Twice { tool: name });
         }

@@ -12,6 +12,7 @@ use crate::lifecycle::Cause;
 use crate::permit::Ticket;
 use crate::record;
 use crate::store::{Proposal, ProposalState, Question, SessionRecord};
+use crate::teach;
 use crate::tool::{Lesson, Request};
 
 /// What carrying out requests came to: events for the step, and what follows once it is durable.
@@ -245,6 +246,7 @@ pub(crate) fn finish(inner: &Inner, applied: Applied) -> Result<(), GateError> {
     for lesson in applied.learnt {
         // The session and the ledger have it; the intent's own list is for orientation only.
         drop(inner.site.store.note_lesson(&lesson));
+        drop(teach::note(inner, &lesson));
     }
     Ok(())
 }

@@ -51,7 +51,9 @@ pub(crate) fn resume(inner: &Inner, execution: &CallId) -> Result<Permit, GateEr
         why,
     };
     let ticket = inner.site.store.ticket(execution)?;
-    let ticket = ticket.ok_or_else(|| refused("no such permit is open"))?;
+    let mut ticket = ticket.ok_or_else(|| refused("no such permit is open"))?;
+    let seq = recover::authorised(inner, execution, ticket.seq)?;
+    ticket.seq = seq.ok_or_else(|| refused("the ledger did not authorise it"))?;
     let (event, durable) = inner.ledger.confirm(ticket.seq)?;
     let body = event.body;
     let authorised = body.state == Some(LifecycleState::Authorized)
@@ -102,7 +104,8 @@ fn not_settled(execution: &CallId, refusal: Refusal) -> Receipt {
 fn is_open(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
     let store = &inner.site.store;
     let kept = store.ticket(&ticket.execution)?;
-    if kept.is_none_or(|kept| kept.seq != ticket.seq) {
+    // The commitment is salted, so it is another one each time a call is admitted.
+    if kept.is_none_or(|kept| kept.input_hash != ticket.input_hash) {
         return Ok(false);
     }
     if !recover::has_ended(inner, &ticket.execution, ticket.seq)? {
@@ -129,21 +132,16 @@ fn settle_open(
         ticket,
         altered,
     };
+    // Whatever the client says: files that hold what the arguments predict were written by it.
+    let is_predicted = !changes.is_empty() && run.as_predicted();
     match &report.ended {
-        Reported::Succeeded => {
-            let output = report.output.as_ref();
-            let receipt = run.close(execution, Ok((output, changes)));
-            // What other arguments made the client read, nobody knows.
-            if !altered {
-                note_seen(inner, ticket);
-            }
-            receipt
-        }
+        Reported::Succeeded => run.completed(execution, report.output.as_ref(), changes),
         Reported::Failed { message } => {
             let (kind, cause) = (FailureKind::Execution, Cause::ExecutionError);
             let failure = Failure::new(kind, cause, Code::ExecutionFailed, message.clone());
-            run.close(execution, Err((failure, changes)))
+            run.close(execution, Err((failure, changes, is_predicted)))
         }
+        Reported::Unknown if is_predicted => run.completed(execution, None, changes),
         Reported::Unknown => run.guess_not(execution, changes),
     }
 }
@@ -156,7 +154,19 @@ fn is_altered(ticket: &Ticket, report: &Report) -> bool {
     !given.has(reported)
 }
 
-type Ended<'a> = Result<(Option<&'a Value>, Vec<PathChange>), (Failure, Vec<PathChange>)>;
+/// Whether every file that the call is about holds what its arguments say.
+fn is_predicted(inner: &Inner, ticket: &Ticket) -> bool {
+    let as_predicted = |path: &WorkspacePath| {
+        let now = inner.workspace.digest(&RelPath::from(path));
+        let after = ticket.predicted.get(path);
+        now.is_ok_and(|now| after == Some(&now))
+    };
+    !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted)
+}
+
+/// What a client returned and changed; or why it failed, what changed all the same, and whether
+/// that is what its arguments predict.
+type Ended<'a> = Result<(Option<&'a Value>, Vec<PathChange>), (Failure, Vec<PathChange>, bool)>;
 
 /// One permit on its way to its end.
 struct Settling<'a> {
@@ -166,26 +176,30 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
+    fn as_predicted(&self) -> bool {
+        is_predicted(self.inner, self.ticket)
+    }
+
+    fn completed(
+        &self,
+        execution: Execution<Executing>,
+        output: Option<&Value>,
+        changes: Vec<PathChange>,
+    ) -> Receipt {
+        let receipt = self.close(execution, Ok((output, changes)));
+        // What other arguments made the client read, nobody knows.
+        if !self.altered {
+            note_seen(self.inner, self.ticket);
+        }
+        receipt
+    }
+
     /// Design §13.8: a missing report is settled by what the arguments predict, and nothing else.
     fn guess_not(&self, execution: Execution<Executing>, changes: Vec<PathChange>) -> Receipt {
-        let ticket = self.ticket;
-        let as_predicted = |path: &WorkspacePath| {
-            let now = self.inner.workspace.digest(&RelPath::from(path));
-            let after = ticket.predicted.get(path);
-            now.is_ok_and(|now| after == Some(&now))
-        };
-        let predicted = !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted);
-        if predicted && !changes.is_empty() {
-            let receipt = self.close(execution, Ok((None, changes)));
-            if !self.altered {
-                note_seen(self.inner, ticket);
-            }
-            return receipt;
-        }
         let message = "nobody told how the call ended, and the files do not tell".to_owned();
         let (kind, cause) = (FailureKind::State, Cause::NeverSettled);
         let failure = Failure::new(kind, cause, Code::ExecutionFailed, message);
-        self.close(execution, Err((failure, changes)))
+        self.close(execution, Err((failure, changes, false)))
     }
 
     fn close(&self, execution: Execution<Executing>, ended: Ended<'_>) -> Receipt {
@@ -203,9 +217,10 @@ impl Settling<'_> {
                 receipt.changes = changes;
                 (receipt, events)
             }
-            Err((mut failure, changes)) => {
+            Err((mut failure, changes, is_predicted)) => {
                 failure.more.left = changes.iter().map(|one| one.path.clone()).collect();
-                let events = closing.aborted(execution, &failure);
+                let mut events = closing.aborted(execution, &failure);
+                tell_left(&mut events, &changes, is_predicted);
                 let mut receipt = Receipt::of(Outcome::RolledBack, Promise::Guard);
                 let intent = self.ticket.intent.as_ref();
                 receipt.refusal = Some(Box::new(failure.refusal(intent)));
@@ -264,6 +279,21 @@ impl Settling<'_> {
     }
 }
 
+/// What a failed call left is a change like any other: the ledger has its digests, and the trace
+/// takes it from there.
+fn tell_left(events: &mut [NewEvent], changes: &[PathChange], is_predicted: bool) {
+    let Some(last) = events.last_mut().filter(|_| !changes.is_empty()) else {
+        return;
+    };
+    last.paths = changes.to_vec();
+    if let Some(data) = last.data.as_mut().and_then(Value::as_object_mut) {
+        data.insert(AS_PREDICTED.to_owned(), is_predicted.into());
+    }
+}
+
+/// Whether what a failed call left is what its arguments predict, in the event of its end.
+pub(crate) const AS_PREDICTED: &str = "asPredicted";
+
 /// What the client read or wrote, its session has seen.
 fn note_seen(inner: &Inner, ticket: &Ticket) {
     if let Ok(seen) = inner.workspace.seen(&ticket.session) {
@@ -275,6 +305,22 @@ fn note_seen(inner: &Inner, ticket: &Ticket) {
 }
 
 impl Engine {
+    /// Settles every permit of a session whose files are already what the call makes of them: it is
+    /// done, whether anyone reports it or not.
+    pub fn settle_predicted(&self, session: &SessionId) -> Result<Vec<Receipt>, GateError> {
+        let mut receipts = Vec::new();
+        for ticket in self.inner.site.store.open_tickets()? {
+            let changed = || self.inner.workspace.diff(&ticket.execution);
+            if ticket.session == *session
+                && is_predicted(&self.inner, &ticket)
+                && changed().is_ok_and(|changes| !changes.is_empty())
+            {
+                receipts.extend(self.settle_unreported(&ticket)?);
+            }
+        }
+        Ok(receipts)
+    }
+
     /// Settles every permit of a session that was given before a time and that nobody reported on.
     pub fn settle_missing(
         &self,
@@ -284,10 +330,31 @@ impl Engine {
         let mut receipts = Vec::new();
         for ticket in self.inner.site.store.open_tickets()? {
             if ticket.session == *session && ticket.admitted_at < before {
-                let permit = self.resume(&ticket.execution)?;
-                receipts.push(self.settle(permit, &Report::default()));
+                receipts.extend(self.settle_unreported(&ticket)?);
             }
         }
         Ok(receipts)
+    }
+
+    /// Settles a permit by what the files tell. One that the ledger never authorised, because its
+    /// process failed or died on the way, was given to nobody and goes.
+    pub(crate) fn settle_unreported(&self, ticket: &Ticket) -> Result<Option<Receipt>, GateError> {
+        match self.resume(&ticket.execution) {
+            Ok(permit) => Ok(Some(self.settle(permit, &Report::default()))),
+            Err(GateError::NoPermit { .. }) => {
+                // Whoever is just being admitted holds the lock of its session.
+                let inner = &self.inner;
+                let _locked = inner.site.store.lock_session(&ticket.session)?;
+                if matches!(
+                    self.resume(&ticket.execution),
+                    Err(GateError::NoPermit { .. })
+                ) {
+                    inner.workspace.release(&ticket.execution)?;
+                    inner.site.store.drop_ticket(&ticket.execution)?;
+                }
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 }

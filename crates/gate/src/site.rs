@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tagout_ledger::{Kind, Ledger, NewEvent, SealKey, Stamp};
 use tagout_vocab::limits::ID_BYTES_MAX;
+use tagout_vocab::{IntentId, SessionId, Timestamp};
 use tagout_workspace::{Workspace, files};
 
 use crate::clockwork::Clockwork;
@@ -114,6 +115,18 @@ impl Site {
             id: id.to_owned(),
             state,
         }
+    }
+
+    /// The session that holds an intent now, and until when unless it goes on.
+    pub fn holder(
+        &self,
+        intent: &IntentId,
+        now: Timestamp,
+    ) -> Result<Option<(SessionId, Timestamp)>, GateError> {
+        let used = self.store.intent_use(intent)?;
+        Ok(used
+            .held(now)
+            .map(|lease| (lease.session.clone(), lease.until)))
     }
 
     /// Finds the state of a workspace.

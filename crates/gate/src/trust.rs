@@ -11,7 +11,9 @@ use tagout_policy::law::compare::{
 };
 use tagout_policy::law::{self, Change, Law, Layer, Source};
 use tagout_policy::problem::Problem;
+use tagout_vocab::limits::RECORD_BYTES_MAX;
 use tagout_vocab::{Digest, Intent, IntentId, Timestamp};
+use tagout_workspace::files;
 
 use crate::error::GateError;
 use crate::site::Site;
@@ -51,7 +53,7 @@ pub struct Accepted {
 }
 
 /// What calls are judged by, and what is to be said about it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shelf {
     /// The books.
     pub books: Books,
@@ -68,18 +70,19 @@ pub struct Shelf {
 }
 
 impl Sources {
-    fn texts(&self) -> impl Iterator<Item = &Text> {
-        self.policies
-            .iter()
-            .chain(&self.intents)
-            .chain(&self.ignores)
+    /// Every file with what kind it is.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&'static str, &Text)> {
+        let policies = self.policies.iter().map(|one| ("policy", one));
+        let intents = self.intents.iter().map(|one| ("intents", one));
+        let ignores = self.ignores.iter().map(|one| ("ignore", one));
+        policies.chain(intents).chain(ignores)
     }
 
     /// A digest of all of it.
     pub fn digest(&self) -> Digest {
         let parts = self
             .texts()
-            .flat_map(|one| [one.name.as_bytes(), one.text.as_bytes()]);
+            .flat_map(|(_, one)| [one.name.as_bytes(), one.text.as_bytes()]);
         Digest::of_parts("tagout law sources v1", parts)
     }
 }
@@ -147,6 +150,11 @@ impl Read {
 impl Site {
     fn law_path(&self) -> std::path::PathBuf {
         self.store.path("law", "accepted.json")
+    }
+
+    /// The record of what a person accepted, as it lies there.
+    pub(crate) fn accepted_bytes(&self) -> Result<Option<Vec<u8>>, GateError> {
+        Ok(files::read(&self.law_path(), RECORD_BYTES_MAX)?)
     }
 
     /// What a person accepted, if anything.

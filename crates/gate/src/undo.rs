@@ -97,7 +97,11 @@ fn is_index(path: &RelPath) -> bool {
 }
 
 /// What one execution did, as a step of the walk back.
-fn step(inner: &Inner, pages: &Pages<'_>, taken: &Taken) -> Result<Step, GateError> {
+fn step(
+    inner: &Inner,
+    pages: &Pages<'_>,
+    (taken, pushed): (&Taken, &BTreeSet<String>),
+) -> Result<Step, GateError> {
     let effects = tracing::effects_of(inner, pages, taken)?;
     let changes = match effects {
         Some(effects) => changes(effects),
@@ -111,6 +115,19 @@ fn step(inner: &Inner, pages: &Pages<'_>, taken: &Taken) -> Result<Step, GateErr
             why: Loss::Pushed,
         });
     }
+    let network = format!("{}{}", tracing::NETWORK_PAGE, taken.execution);
+    if pages.text(&network)?.is_some() {
+        beyond.push(Beyond {
+            what: "what it may have sent".to_owned(),
+            why: Loss::Network,
+        });
+    }
+    let commits = tracing::commits(pages, &taken.execution)?;
+    let known = commits.iter().filter(|commit| pushed.contains(*commit));
+    beyond.extend(known.map(|commit| Beyond {
+        what: format!("what commit {commit} holds"),
+        why: Loss::Pushed,
+    }));
     Ok(Step {
         execution: taken.execution.clone(),
         changes,
@@ -218,9 +235,10 @@ impl Engine {
             let id = name.to_owned();
             return Err(GateError::Unknown { what, id });
         };
+        let pushed = tracing::pushed(&self.inner);
         let mut steps = Vec::new();
         for taken in pages.steps_from(*first)? {
-            steps.push(step(&self.inner, &pages, &taken)?);
+            steps.push(step(&self.inner, &pages, (&taken, &pushed))?);
         }
         let chosen: BTreeSet<CallId> = chosen.into_iter().map(|(_, call)| call).collect();
         let mut plan = undo::plan(&steps, &chosen, |path| now(&self.inner, &steps, path))?;

@@ -232,6 +232,12 @@ impl Ledger {
         &self.dir
     }
 
+    /// How many events there are now. Others may append at any moment: it is a lower bound.
+    pub fn size(&self) -> Result<u64, LedgerError> {
+        let mut locked = self.lock()?;
+        Ok(self.refresh(&mut locked)?.size)
+    }
+
     /// L10: appends the events of one step and returns when they are durable.
     pub fn append(&self, events: &[NewEvent]) -> Result<Appended, LedgerError> {
         if events.is_empty() || events.len() > LEDGER_STEP_EVENTS_MAX {

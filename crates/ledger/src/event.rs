@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tagout_vocab::limits::ID_BYTES_MAX;
-use tagout_vocab::{Digest, IntentId, SessionId, Timestamp};
+use tagout_vocab::{Digest, GrantId, IntentId, SessionId, Timestamp};
 
 use crate::error::LedgerError;
 use crate::redact::{Strength, redact, redact_json};
@@ -118,6 +118,8 @@ kinds! {
     Question = "question",
     /// A change was taken back.
     Undo = "undo",
+    /// A commit of version control holds lines of calls.
+    Commit = "commit",
     /// A transaction was recovered or parked.
     Recovery = "recovery",
     /// The tree so far was signed. Written by the ledger alone.
@@ -316,6 +318,9 @@ pub struct NewEvent {
     /// Who agreed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub approver: Option<String>,
+    /// The grants that the decision rests on, where capabilities had to be granted.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub grants: Vec<GrantId>,
     /// What changed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub paths: Vec<PathChange>,
@@ -360,6 +365,7 @@ impl NewEvent {
             verdict_code: None,
             rule: None,
             approver: None,
+            grants: Vec::new(),
             paths: Vec::new(),
             undoable_until: None,
             usage: None,

@@ -104,6 +104,7 @@ fn wanted(
         writable: vec![workspace.to_path_buf()],
         hidden: vec![scratch.to_path_buf()],
         home: None,
+        through: Vec::new(),
         read_only_inside: Vec::new(),
         accept_degraded: Vec::new(),
         long_running: false,

@@ -113,6 +113,7 @@ impl Order {
             writable: self.writable.clone(),
             hidden: self.hidden.clone(),
             home: self.home.clone(),
+            through: Vec::new(),
             read_only_inside: self.read_only_inside.clone(),
             accept_degraded: self.accept.clone(),
             long_running: false,

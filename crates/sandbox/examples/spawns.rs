@@ -89,6 +89,7 @@ fn confined(host: &Host, scratch: &Path, lane: Lane) -> Outcome<Duration> {
         writable: Vec::new(),
         hidden: Vec::new(),
         home: None,
+        through: Vec::new(),
         read_only_inside: Vec::new(),
         accept_degraded: Vec::new(),
         long_running: false,

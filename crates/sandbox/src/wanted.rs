@@ -73,6 +73,15 @@ pub struct Layers {
     pub tmp: PathBuf,
 }
 
+/// A path whose changes are real at once, in every lane that writes and has name spaces.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub struct Through {
+    /// Where the command sees it. It must exist.
+    pub path: PathBuf,
+    /// What it sees there: the path itself, or a copy that takes its place.
+    pub from: PathBuf,
+}
+
 /// A weaker form that the user's own layer may accept.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,12 +91,6 @@ pub enum Weaker {
     /// Snapshot lane without namespaces: the process tree is ended by looking for it, and the
     /// network is closed by refusing sockets.
     NoNamespaces,
-    /// Memory held by a watcher that looks every few milliseconds, not by the kernel.
-    MemoryWatched,
-    /// Processes counted by a watcher, not by the kernel.
-    ProcessesWatched,
-    /// Total size held by a watcher on the upper layer.
-    TotalSizeWatched,
 }
 
 /// What the command reads from its standard input.
@@ -122,6 +125,8 @@ pub struct Wanted {
     pub layers: Layers,
     /// Snapshot lane: the paths that are writable in place. Each must exist.
     pub writable: Vec<PathBuf>,
+    /// Paths that are written past the lane's own way of keeping changes apart.
+    pub through: Vec<Through>,
     /// Paths that the command must not see, besides the built-in list; absolute. What does not
     /// exist is passed over.
     pub hidden: Vec<PathBuf>,

@@ -14,12 +14,11 @@ use crate::attribution::{
 };
 use crate::history::{
     Addition, HistoryError, Origins, Place, States, Store, Tie, add, assign, path_key, prints,
-    write_ties,
 };
 use crate::nodes::Definition;
 use nearest::Base;
 
-pub use render::{json, porcelain, terminal};
+pub use render::{Commits, json, porcelain, terminal};
 
 #[cfg(test)]
 mod tests;
@@ -88,8 +87,8 @@ pub struct CommitFile<'a> {
     pub path: &'a WorkspacePath,
     /// Its content in the commit.
     pub content: &'a [u8],
-    /// The digest of its content in the commit's first parent, if it was there.
-    pub parent: Option<Digest>,
+    /// Its content in the commit's first parent, if it was there.
+    pub parent: Option<&'a [u8]>,
 }
 
 /// The authorship of one workspace, over a store of its versions.
@@ -233,39 +232,31 @@ impl<S: Store> Authorship<S> {
         })
     }
 
-    /// Ties the calls whose lines a commit brings to the commit's id, by content: it does not
-    /// matter how often the commit was rewritten before.
-    pub fn tie(
-        &mut self,
-        commit: &str,
-        files: &[CommitFile<'_>],
-    ) -> Result<Vec<Tie>, HistoryError> {
+    /// The calls whose lines a file of a commit brings, found by content: it does not matter how
+    /// often the commit was rewritten before. Keeps nothing.
+    pub fn ties(&self, file: &CommitFile<'_>) -> Result<Vec<Tie>, HistoryError> {
+        let (_, version) = self.resolve(file.path, file.content, Outside::Human)?;
+        let mut known = BTreeMap::new();
+        let shares_now = shares(&version.credits);
+        if let Some(parent) = file.parent.filter(|_| !shares_now.is_empty()) {
+            let (_, before) = self.resolve(file.path, parent, Outside::Human)?;
+            known = shares(&before.credits);
+        }
         let mut ties = Vec::new();
-        for file in files {
-            let (_, version) = self.resolve(file.path, file.content, Outside::Human)?;
-            let before = match &file.parent {
-                Some(parent) => self.with_content(&path_key(file.path), parent)?,
-                None => None,
-            };
-            let mut known = before
-                .map(|(_, before)| shares(&before.credits))
-                .unwrap_or_default();
-            for (number, (lines_count, is_certain)) in shares(&version.credits) {
-                let were = known.remove(&number).map_or(0, |(count, _)| count);
-                if were >= lines_count {
-                    continue;
-                }
-                if let Some(origin) = Origins(&self.store).find(number)? {
-                    ties.push(Tie {
-                        execution: origin.execution,
-                        path: file.path.clone(),
-                        lines_count,
-                        is_certain,
-                    });
-                }
+        for (number, (lines_count, is_certain)) in shares_now {
+            let were = known.remove(&number).map_or(0, |(count, _)| count);
+            if were >= lines_count {
+                continue;
+            }
+            if let Some(origin) = Origins(&self.store).find(number)? {
+                ties.push(Tie {
+                    execution: origin.execution,
+                    path: file.path.clone(),
+                    lines_count,
+                    is_certain,
+                });
             }
         }
-        write_ties(&mut self.store, commit, &ties)?;
         Ok(ties)
     }
 

@@ -15,7 +15,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tagout_vocab::Timestamp;
-use tagout_vocab::limits::TRACE_DAMAGE_MAX;
+use tagout_vocab::limits::{TRACE_DAMAGE_MAX, TRACE_RECORD_RANGES_MAX, TRANSACTION_PATHS_MAX};
 use thiserror::Error;
 
 use crate::agent_trace;
@@ -137,6 +137,19 @@ impl Reading {
         })
     }
 
+    /// The records with their places, in the file's order.
+    pub fn placed_records(&self) -> impl Iterator<Item = (Place, &Record)> {
+        self.entries.iter().filter_map(|entry| match &entry.item {
+            Item::Record(record) => Some((entry.place, &**record)),
+            Item::Link(_) => None,
+        })
+    }
+
+    /// Notes that something that was read can't be kept.
+    pub fn refuse(&mut self, place: Place, message: String) {
+        self.damage(place, Problem::Malformed { message });
+    }
+
     fn damage(&mut self, place: Place, problem: Problem) {
         self.damage_count += 1;
         if self.damage.len() < TRACE_DAMAGE_MAX {
@@ -208,7 +221,16 @@ fn item(value: &Value) -> Result<(Dialect, Item), Problem> {
     } else {
         return Err(Problem::Unknown);
     };
-    Ok((dialect, Item::Record(Box::new(record))))
+    bounded(record).map(|record| (dialect, record))
+}
+
+/// A record that names no more files than one change can touch.
+fn bounded(record: Record) -> Result<Item, Problem> {
+    let max = TRACE_RECORD_RANGES_MAX.saturating_add(TRANSACTION_PATHS_MAX);
+    if record.modified_ranges.len() > max {
+        return Err(Problem::TooLong);
+    }
+    Ok(Item::Record(Box::new(record)))
 }
 
 fn canonical(object: &Map<String, Value>) -> Result<Item, Problem> {
@@ -229,7 +251,7 @@ fn canonical(object: &Map<String, Value>) -> Result<Item, Problem> {
         let message = "the id is missing".to_owned();
         return Err(Problem::Malformed { message });
     }
-    Ok(Item::Record(Box::new(record)))
+    bounded(record)
 }
 
 #[cfg(test)]

@@ -18,11 +18,10 @@ use thiserror::Error;
 pub use key::Key;
 pub(crate) use key::path_key;
 pub(crate) use origins::{Origins, assign};
-pub use postings::{Posting, Postings, Topic, find};
+pub use postings::{Posting, Postings, Topic, find, walk};
 pub(crate) use states::{Addition, Found, Place, States, add, prints};
 pub use store::{MemoryStore, Store, StoreError};
-pub(crate) use ties::write_ties;
-pub use ties::{Tie, commits_of, ties_of};
+pub use ties::{Tie, add_ties, commits_of, ties_of};
 
 #[cfg(test)]
 mod tests;

@@ -51,6 +51,14 @@ impl IntentMap {
         }
     }
 
+    /// Takes in what another map says besides.
+    pub fn extend(&mut self, other: &Self) {
+        for (file, known) in &other.files {
+            let own = self.files.entry(file.clone()).or_default();
+            own.extend(known.iter().cloned());
+        }
+    }
+
     fn follow(&mut self, range: &ModifiedRange) {
         if let Some(old) = &range.old_file
             && let Some(known) = self.files.remove(old)

@@ -10,6 +10,7 @@ mod compare;
 mod helper;
 mod imports;
 mod inline;
+mod parsed;
 mod resolve;
 mod scheme;
 mod surface;
@@ -18,6 +19,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use tagout_vocab::MutationClass;
+
+pub(crate) use parsed::Parsed;
 
 /// A file before and after.
 #[derive(Clone, Copy, Debug)]
@@ -168,13 +171,26 @@ impl From<Reason> for Computed {
 
 /// The class of one file's change.
 pub fn classify(sides: Sides<'_>) -> Computed {
-    compare::file(sides).into()
+    compare::file(&Parsed::new(sides)).into()
+}
+
+/// Why one file's change has its class.
+pub(crate) fn reason(parsed: &Parsed<'_>) -> Reason {
+    compare::file(parsed)
+}
+
+/// The class of a change to several files at once, from the reasons of each: also a refactoring if
+/// all that left some files came to others.
+pub(crate) fn together(reasons: &[Reason], files: &[Parsed<'_>]) -> Computed {
+    compare::together(reasons, files).into()
 }
 
 /// The class of a change to several files at once: also a refactoring if all that left some files
 /// came to others.
 pub fn classify_all(files: &[Sides<'_>]) -> Computed {
-    compare::files(files).into()
+    let files: Vec<Parsed<'_>> = files.iter().map(|sides| Parsed::new(*sides)).collect();
+    let reasons: Vec<Reason> = files.iter().map(reason).collect();
+    together(&reasons, &files)
 }
 
 #[cfg(test)]

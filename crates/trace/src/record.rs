@@ -4,6 +4,8 @@ mod build;
 
 pub use build::{Change, Facts, Side, chain, record};
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tagout_vocab::{Digest, MutationClass, Timestamp};
@@ -248,8 +250,9 @@ impl Record {
     /// The files that it names, each once, in order.
     pub fn files(&self) -> Vec<&str> {
         let mut files: Vec<&str> = Vec::new();
+        let mut known = HashSet::new();
         for range in &self.modified_ranges {
-            if files.last() != Some(&range.file.as_str()) && !files.contains(&range.file.as_str()) {
+            if known.insert(range.file.as_str()) {
                 files.push(&range.file);
             }
         }

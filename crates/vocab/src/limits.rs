@@ -378,6 +378,16 @@ pub const LESSON_BYTES_MAX: usize = 2_000;
 /// The largest index of git that is read.
 pub const GIT_INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// How long a command that is to go on is looked at before it is believed to: one that dies at once
+/// is told like any other.
+pub const LONG_RUNNING_GRACE_MS: u64 = 400;
+
+/// How long git may take to say what a command's commits contain.
+pub const GIT_ASKED_MS_MAX: u64 = 30_000;
+
+/// What it may say.
+pub const GIT_ASKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Sessions whose build folders and caches are kept; those quiet for longest go first.
 pub const SESSION_LAYERS_MAX: usize = 20;
 
@@ -470,6 +480,15 @@ pub const HOOK_NOTE_MS_MAX: i64 = 10 * 60 * 1000;
 /// what the files tell.
 pub const HOOK_MISSING_MS: i64 = 10_000;
 
+/// How long a client may take to tell its version, or to try a command in its own sandbox.
+pub const TRIAL_MS_MAX: u64 = 20_000;
+
+/// What is read of each of the two outputs of a program that is tried.
+pub const TRIAL_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Files that `install` notes as its own.
+pub const INSTALL_NOTE_BYTES_MAX: u64 = 1024 * 1024;
+
 /// A text beyond this is not compared line by line: the change is one range.
 pub const TRACE_DIFF_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -507,6 +526,10 @@ pub const POSTINGS_PIECE_COUNT_MAX: usize = 256;
 /// The largest source text that is parsed for its syntax.
 pub const SYNTAX_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// Bytes of source whose syntax trees are held at once while one record is made; those of the files
+/// beyond it are let go, and made again if they are needed.
+pub const SYNTAX_HELD_BYTES_MAX: usize = 2 * SYNTAX_BYTES_MAX;
+
 /// Depth of a syntax tree that is looked at; what lies deeper is taken as plain text.
 pub const SYNTAX_DEPTH_MAX: usize = 400;
 
@@ -535,7 +558,7 @@ pub const REASON_NAMES_MAX: usize = 10;
 pub const TRACE_RANGES_MAX: usize = 2_000;
 
 /// Bytes of one line of a trace file; a longer one is damage.
-pub const TRACE_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const TRACE_LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Bytes of a trace file that is read at all.
 pub const TRACE_FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
@@ -568,5 +591,62 @@ pub const TRACE_EFFECTS_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// The largest map of intents that is compared before it is written anew.
 pub const TRACE_MAP_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Records that one question to the trace is answered with.
+/// Records that are held at once while all of them are handed on.
+pub const TRACE_HELD_RECORDS_MAX: usize = 64;
+
+/// Records that one question to the trace is answered with, unless it says how many.
 pub const TRACE_QUERY_RECORDS_MAX: usize = 10_000;
+
+/// Events of the ledger that one tidying looks through for executions without an end.
+pub const LOST_SCAN_EVENTS_MAX: usize = 20_000;
+
+/// Commits that are looked through for those that nobody has tied yet.
+pub const GIT_WALK_COMMITS_MAX: usize = 10_000;
+
+/// Commits that one look ties to the calls whose lines they hold; the next look goes on.
+pub const GIT_TIE_COMMITS_MAX: usize = 200;
+
+/// Files of one commit that are looked into; the others stay untied, and the event says so.
+pub const GIT_TIE_FILES_MAX: usize = 4_096;
+
+/// Bytes of files that one look reads from commits before it leaves the rest to the next.
+pub const GIT_TIE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of one commit or of one folder's list in a repository.
+pub const GIT_TREE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// How deep the folders of a commit are looked through.
+pub const GIT_TREE_DEPTH_MAX: usize = 256;
+
+/// Commits of other repositories that an undo knows not to be its own any more.
+pub const GIT_PUSHED_COMMITS_MAX: usize = 2_000;
+
+/// Heads of branches from which commits are looked for.
+pub const GIT_TIPS_MAX: usize = 1_000;
+
+/// Packs of one object store.
+pub const GIT_PACKS_MAX: usize = 1_000;
+
+/// Differences that one packed object is put together from: as many as git itself allows.
+pub const GIT_DELTAS_MAX: usize = 4_095;
+
+/// Further object stores that a repository names.
+pub const GIT_ALTERNATES_MAX: usize = 5;
+
+/// Ties that one event about a commit lists; a commit with more gets further events.
+pub const TIE_EVENT_ENTRIES_MAX: usize = 200;
+
+/// Ties of one commit that are recorded at all.
+pub const TIE_COMMIT_ENTRIES_MAX: usize = 4_000;
+
+/// Commits of one call that are named where a call is shown: the latest ones.
+pub const TIE_COMMITS_SHOWN_MAX: usize = 16;
+
+/// Bytes of the system's list of users that are looked at for a name.
+pub const PASSWD_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Characters of a call's path or command that one line of the log shows.
+pub const LOG_WORDS_CHARS_MAX: usize = 72;
+
+/// Characters of the reason of a refusal that one line of the log shows.
+pub const LOG_REASON_CHARS_MAX: usize = 160;

@@ -113,6 +113,16 @@ impl Workspace {
         found
     }
 
+    /// A thing with its bytes, as far as they are at hand.
+    pub(crate) fn stood(&self, item: &Item) -> Stood {
+        let blobs = Blobs {
+            inline: &[],
+            images: &self.state.images,
+        };
+        let left = u64::MAX;
+        Room { blobs, left }.stood(item)
+    }
+
     /// What a committed transaction that is still kept did. Of all files together, no more than
     /// `bytes_max` bytes are read.
     pub fn effects(&self, execution: &CallId, bytes_max: u64) -> Result<Vec<Effect>, Error> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tagout_vocab::{CallId, Timestamp};
 
 use crate::commit::{Change, changes};
+use crate::effects::Stood;
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::frame::Frame;
 use crate::journal::record::Unit;
@@ -97,6 +98,25 @@ impl Workspace {
             whole,
             units,
         })
+    }
+
+    /// Hands out what was found and taken back, path by path from the top: what the command left
+    /// there, or nothing.
+    pub fn each_taken<E: From<Error>>(
+        &self,
+        taken: &TakenBack,
+        mut each: impl FnMut(&RelPath, Option<Stood>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for unit in &taken.units {
+            let pairs = unit.pairs();
+            for path in changed_paths(unit) {
+                let sub = path.beneath(&unit.path);
+                let pair = sub.and_then(|sub| pairs.get(&sub).copied());
+                let after = pair.and_then(|(_, after)| after);
+                each(&path, after.map(|item| self.stood(item)))?;
+            }
+        }
+        Ok(())
     }
 
     /// What other calls committed since a snapshot was taken: that is not taken back.
@@ -246,18 +266,23 @@ fn leave_foreign(
         .map(|step| step.0.clone())
         .collect();
     steps.retain(|(path, _, _)| !left.iter().any(|one| one.is_beneath(path)));
-    let conflict = |path: &RelPath| ConflictPath {
+    left.iter().map(clash).collect()
+}
+
+fn clash(path: &RelPath) -> ConflictPath {
+    ConflictPath {
         path: path.to_string(),
         found: Clash::Changed,
         kept: None,
-    };
-    left.iter().map(conflict).collect()
+    }
 }
 
 impl Transaction<'_> {
-    /// Stages what was taken back, so that it can be judged and committed like anything else.
+    /// Stages what was taken back, so that it can be judged and committed like anything else. What
+    /// is not any more as it was put back is a conflict.
     pub fn stage_taken(&mut self, taken: &TakenBack) -> Result<(), Error> {
-        let mut steps = Vec::new();
+        let (mut steps, mut times) = (Vec::new(), BTreeMap::new());
+        let mut clashes = Vec::new();
         for unit in &taken.units {
             let pairs = unit.pairs();
             for path in changed_paths(unit) {
@@ -265,14 +290,48 @@ impl Transaction<'_> {
                     continue;
                 };
                 let (before, after) = pairs.get(&sub).copied().unwrap_or_default();
-                let mut after = after.cloned();
-                if let Some(item) = after.as_mut().filter(|item| item.node.is_dir()) {
-                    item.meta.mtime = None;
+                if !self.still(&path, before)? {
+                    clashes.push(clash(&path));
                 }
-                steps.push((path, before.cloned(), after));
+                times
+                    .entry(path.parent().unwrap_or_default())
+                    .or_insert(None);
+                steps.push((path, before.cloned(), after.cloned()));
+            }
+            // The time of a folder is that of the command, whatever putting things there makes of it.
+            for (sub, (_, after)) in &pairs {
+                let folder = after.filter(|item| item.node.is_dir());
+                if let Some(time) = folder.and_then(|item| item.meta.mtime) {
+                    times.insert(unit.path.join(sub), Some(time));
+                }
             }
         }
-        self.put_all(steps)
+        if !clashes.is_empty() {
+            return Err(Error::Conflict { paths: clashes });
+        }
+        if steps.is_empty() {
+            return Ok(());
+        }
+        self.put_all(steps)?;
+        for (folder, time) in times {
+            self.place_time(&folder, time)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a path is as the snapshot has it.
+    fn still(&self, path: &RelPath, before: Option<&Item>) -> Result<bool, Error> {
+        let found = match self.peek(path) {
+            Err(Error::WrongKind { .. }) => None,
+            other => other?,
+        };
+        Ok(match (before, &found) {
+            (None, None) => true,
+            (Some(before), Some(found)) => {
+                before.node.same(&found.node) && before.meta.satisfied_by(&found.meta)
+            }
+            (Some(_), None) | (None, Some(_)) => false,
+        })
     }
 
     /// Removals from the bottom, then everything else from the top.

@@ -13,6 +13,7 @@ use crate::commit::Committed;
 use crate::error::{Error, at};
 use crate::files;
 use crate::look::{self, Keep};
+use crate::mark::Mark;
 use crate::node::{Identity, Item, Node, Place};
 use crate::relpath::RelPath;
 use crate::sys::{self, FileTime, Handle};
@@ -217,6 +218,16 @@ impl Seen<'_> {
             .filter(|(sum, body)| Digest::of(body).as_bytes() == *sum)
             .and_then(|(_, body)| postcard::from_bytes::<Note>(body).ok());
         Ok(whole.filter(|note| note.path == *path))
+    }
+
+    /// The bytes of a small file as the session saw it, if that was before a mark.
+    pub fn remembered(&self, path: &RelPath, before: &Mark) -> Result<Option<Vec<u8>>, Error> {
+        let note = self.recall(path)?;
+        let old = note.filter(|note| {
+            let identity = note.identity.as_ref();
+            identity.is_some_and(|identity| !before.may_have_changed(identity))
+        });
+        Ok(old.and_then(|note| note.content))
     }
 
     /// H13: whether the file is still as the session saw it.

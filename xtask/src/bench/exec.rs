@@ -1,18 +1,22 @@
 //! What a confined command costs against a plain spawn and against other sandboxes.
 
+mod peers;
+mod world;
+
 use std::fs::File;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::rounds::{Contender, medians};
+use self::world::World;
+use super::rounds::{Contender, medians_with};
 use super::spawn::release_binary;
 use super::{Budget, Line};
 use crate::error::XtaskError;
-use crate::process::{answer, cargo_command};
+use crate::process::{answer, cargo_command, described};
 
 /// One figure as the sandbox's own example prints it.
 #[derive(Debug, Deserialize)]
@@ -29,13 +33,17 @@ const BUDGETS: &[(&str, f64)] = &[
     ("lane T, 100,000 / 100 files", 1.2),
     ("exec / (bubblewrap + its bare syncs)", 1.0),
     ("exec, 100,000 / 100 files", 1.2),
+    (SYNCS_TOLD, SYNCS),
 ];
 
 /// Syncs that one `exec` needs: its opening event and its closing step.
 const SYNCS: f64 = 2.0;
 
-/// Runs of the slow peers for each of the others: a few say enough about ratios of hundreds.
-const SLOW_ROUNDS: usize = 5;
+/// The slow peer takes part in one round of so many: a few say enough about ratios of hundreds.
+const SLOW_EVERY: usize = 20;
+
+/// How often one `exec` waits for the disk, as it was counted.
+const SYNCS_TOLD: &str = "syncs of one exec, counted";
 
 /// First the lanes within one process, then whole command lines.
 pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
@@ -47,7 +55,7 @@ pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
         "--package",
         "tagout-sandbox",
         "--example",
-        "bench",
+        "bench_lanes",
         "--",
         &count,
     ]))?;
@@ -85,113 +93,118 @@ fn command_lines(rounds: usize) -> Result<Vec<Line>, XtaskError> {
         .tempdir_in("/var/tmp")
         .map_err(XtaskError::file("create", Path::new("/var/tmp")))?;
     let product = release_binary()?;
-    let small = repository(folder.path(), &product, 100)?;
-    let large = repository(folder.path(), &product, 100_000)?;
-    let exec = |place: &Path| {
-        let mut command = Command::new(&product);
-        command.args(["exec", "--", "true"]).current_dir(place);
-        command
-    };
+    let world = World::new(&product, folder.path());
+    let small = world.repository(100)?;
+    let large = world.repository(100_000)?;
+    let runtime = peers::sandbox_runtime(folder.path(), &small)?;
+    let bubblewrap = peers::has_bubblewrap(&small);
     let synced = folder.path().join("synced");
+    let missing = || Ok(Duration::ZERO);
+    let wrapped = |words: &[&str]| match bubblewrap {
+        true => time(&mut peers::bubblewrap(&small, words)),
+        false => missing(),
+    };
     let mut contenders: Vec<Contender<'_>> = vec![
         Box::new(|| time(&mut Command::new("true"))),
-        Box::new(|| time(&mut exec(&small))),
-        Box::new(|| time(&mut exec(&large))),
-        Box::new(|| time(&mut bubblewrap(&small))),
+        Box::new(|| time(&mut world.exec(&small))),
+        Box::new(|| time(&mut world.exec(&large))),
+        Box::new(|| time(&mut world.transaction(&small))),
+        Box::new(|| wrapped(&["true"])),
+        Box::new(|| wrapped(&["bash", "--noprofile", "--norc", "-c", "true"])),
         Box::new(|| sync(&synced)),
+        Box::new(|| match &runtime {
+            Some(program) => time(&mut peers::srt(program, &small)),
+            None => missing(),
+        }),
     ];
-    let found = medians(rounds, &mut contenders)?;
-    let [plain, small_exec, large_exec, bubblewrap, sync] = found.as_slice() else {
-        return Ok(Vec::new());
-    };
-    let mut lines = vec![
-        line("true, as a command line", *plain, "µs"),
-        line("exec true, 100 files", *small_exec, "µs"),
-        line("exec true, 100,000 files", *large_exec, "µs"),
-        line("bubblewrap true", *bubblewrap, "µs"),
-        line("bare write + fdatasync", *sync, "µs"),
-        line("exec / plain spawn", small_exec / plain, "×"),
-        line(
-            "exec / (bubblewrap + its bare syncs)",
-            small_exec / (bubblewrap + SYNCS * sync),
-            "×",
-        ),
-        line("exec, 100,000 / 100 files", large_exec / small_exec, "×"),
-    ];
-    lines.extend(slow_peer(folder.path(), &small, *plain)?);
+    let seldom = [(contenders.len() - 1, SLOW_EVERY)];
+    let found = medians_with(rounds, &mut contenders, &seldom)?;
+    drop(contenders);
+    let mut lines = told(&Medians::of(&found));
+    let syncs = world.syncs(&small)?;
+    lines.extend(syncs.map(|count| line(SYNCS_TOLD, count, "syncs")));
+    lines.push(line(
+        "memory of exec, resident",
+        world.memory(&small)?,
+        "MB",
+    ));
     Ok(lines)
 }
 
-/// Anthropic's sandbox, from the registry; left out where the registry can't be reached.
-fn slow_peer(folder: &Path, place: &Path, plain: f64) -> Result<Vec<Line>, XtaskError> {
-    let peer = folder.join("peer");
-    std::fs::create_dir(&peer).map_err(XtaskError::file("create", &peer))?;
-    let installed = answer(
-        Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--prefix"])
-            .arg(&peer)
-            .arg("@anthropic-ai/sandbox-runtime"),
-    );
-    let program = peer.join("node_modules/.bin/srt");
-    let run = || time(Command::new(&program).arg("true").current_dir(place));
-    if installed.is_err() || run().is_err() {
-        eprintln!("@anthropic-ai/sandbox-runtime can't be installed and run here: left out");
-        return Ok(Vec::new());
-    }
-    let mut contenders: Vec<Contender<'_>> = vec![Box::new(run)];
-    let found = medians(SLOW_ROUNDS, &mut contenders)?;
-    let took = found.first().copied().unwrap_or(f64::NAN);
-    Ok(vec![
-        line("sandbox-runtime true", took, "µs"),
-        line("sandbox-runtime / plain spawn", took / plain, "×"),
-    ])
+/// Microseconds; no number for who did not take part.
+struct Medians {
+    plain: f64,
+    small: f64,
+    large: f64,
+    transaction: f64,
+    bubblewrap: f64,
+    bubblewrap_line: f64,
+    sync: f64,
+    runtime: f64,
 }
 
-/// A repository with this many files that the product knows.
-fn repository(folder: &Path, product: &str, files: usize) -> Result<PathBuf, XtaskError> {
-    let path = folder.join(format!("repository-{files}"));
-    for number in 0..files {
-        let inner = path.join(format!("src/folder-{}", number / 1000));
-        if number % 1000 == 0 {
-            std::fs::create_dir_all(&inner).map_err(XtaskError::file("create", &inner))?;
+impl Medians {
+    fn of(found: &[f64]) -> Self {
+        let at = |place: usize| {
+            let value = found.get(place).copied().filter(|value| *value > 0.0);
+            value.unwrap_or(f64::NAN)
+        };
+        Self {
+            plain: at(0),
+            small: at(1),
+            large: at(2),
+            transaction: at(3),
+            bubblewrap: at(4),
+            bubblewrap_line: at(5),
+            sync: at(6),
+            runtime: at(7),
         }
-        let file = inner.join(format!("file-{number}"));
-        std::fs::write(&file, "x").map_err(XtaskError::file("write", &file))?;
     }
-    answer(
-        Command::new("git")
-            .args(["init", "--quiet"])
-            .current_dir(&path),
-    )?;
-    answer(
-        Command::new(product)
-            .args(["init", "--yes"])
-            .current_dir(&path),
-    )?;
-    Ok(path)
 }
 
-/// Bubblewrap with the same name spaces.
-fn bubblewrap(place: &Path) -> Command {
-    let mut command = Command::new("bwrap");
-    command.args([
-        "--unshare-user",
-        "--unshare-pid",
-        "--unshare-net",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--die-with-parent",
-        "--new-session",
-    ]);
-    command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-    command.args(["--tmpfs", "/tmp", "--tmpfs", "/run", "--bind"]);
-    command.arg(place).arg(place).arg("--chdir").arg(place);
-    command.arg("true");
-    command
+fn told(of: &Medians) -> Vec<Line> {
+    let syncs = SYNCS * of.sync;
+    let figures = [
+        ("true, as a command line", of.plain, "µs"),
+        ("exec true, 100 files", of.small, "µs"),
+        ("exec true, 100,000 files", of.large, "µs"),
+        ("exec in a transaction, 100 files", of.transaction, "µs"),
+        ("bubblewrap true", of.bubblewrap, "µs"),
+        ("bubblewrap bash -c true", of.bubblewrap_line, "µs"),
+        ("bare write + fdatasync", of.sync, "µs"),
+        ("sandbox-runtime true", of.runtime, "µs"),
+        ("exec / plain spawn", of.small / of.plain, "×"),
+        (
+            "bubblewrap, as a command / plain spawn",
+            of.bubblewrap / of.plain,
+            "×",
+        ),
+        ("sandbox-runtime / plain spawn", of.runtime / of.plain, "×"),
+        (
+            "exec / (bubblewrap + its bare syncs)",
+            of.small / (of.bubblewrap + syncs),
+            "×",
+        ),
+        (
+            "exec / (bubblewrap bash + its syncs)",
+            of.small / (of.bubblewrap_line + syncs),
+            "×",
+        ),
+        (
+            "transaction / (bubblewrap + its syncs)",
+            of.transaction / (of.bubblewrap + syncs),
+            "×",
+        ),
+        ("exec, 100,000 / 100 files", of.large / of.small, "×"),
+    ];
+    figures
+        .into_iter()
+        .map(|(what, value, unit)| line(what, value, unit))
+        .collect()
 }
 
 /// What making one small record durable costs at least.
-fn sync(path: &Path) -> Result<Duration, XtaskError> {
+pub(super) fn sync(path: &Path) -> Result<Duration, XtaskError> {
     let failed = XtaskError::file("write", path);
     let mut file = File::create(path).map_err(failed)?;
     let begun = Instant::now();
@@ -213,17 +226,26 @@ fn time(command: &mut Command) -> Result<Duration, XtaskError> {
     let took = begun.elapsed();
     match status {
         Ok(status) if status.success() => Ok(took),
+        // What it has to say is asked for by running it again, so that no pipe is measured.
         Ok(status) => Err(XtaskError::Command {
-            command: program,
-            stderr: status.to_string(),
+            command: described(command),
+            stderr: format!("{status}: {}", said(command)),
         }),
         Err(source) => Err(XtaskError::Spawn { program, source }),
     }
 }
 
+fn said(command: &mut Command) -> String {
+    let ran = command.stderr(Stdio::piped()).output();
+    let text = ran.map(|ran| String::from_utf8_lossy(&ran.stderr).trim().to_owned());
+    text.unwrap_or_else(|error| error.to_string())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Budget, inside, sync};
+    use std::process::Command;
+
+    use super::{Budget, Medians, inside, sync, time, told};
 
     #[test]
     fn a_figure_finds_its_budget() {
@@ -239,5 +261,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(sync(&folder.path().join("file")).unwrap().as_nanos() > 0);
         assert!(sync(&folder.path().join("missing/file")).is_err());
+    }
+
+    #[test]
+    fn a_run_that_fails_says_what_it_said() {
+        let error = time(Command::new("sh").args(["-c", "echo refused >&2; exit 126"]));
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("126") && text.contains("refused"), "{text}");
+    }
+
+    /// A budget against a peer that did not take part does not hold.
+    #[test]
+    fn a_missing_peer_holds_no_budget() {
+        let budget = |found: &[f64]| {
+            let lines = told(&Medians::of(found));
+            let of = |line: &&super::Line| line.what == "exec / (bubblewrap + its bare syncs)";
+            lines.iter().find(of).unwrap().holds()
+        };
+        assert!(budget(&[1.0, 7.0, 7.0, 9.0, 8.0, 9.0, 1.0, 500.0]));
+        assert!(!budget(&[1.0, 7.0, 7.0, 9.0, 0.0, 0.0, 1.0, 500.0]));
     }
 }

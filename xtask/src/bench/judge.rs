@@ -33,7 +33,7 @@ pub(super) fn run(_rounds: usize) -> Result<Vec<Line>, XtaskError> {
         "--package",
         "tagout-policy",
         "--example",
-        "bench",
+        "bench_judge",
     ]))?;
     told.lines().map(line).collect()
 }

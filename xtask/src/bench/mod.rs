@@ -5,10 +5,12 @@
 
 mod example;
 mod exec;
+mod hook;
 mod judge;
 mod ledger;
 mod rounds;
 mod spawn;
+mod trace;
 mod workspace;
 
 use std::process::ExitCode;
@@ -51,9 +53,19 @@ const BENCHMARKS: &[Benchmark] = &[
         run: workspace::run,
     },
     Benchmark {
+        name: "trace",
+        about: "an edit, questions at 10,000 and 1,000,000 records, a move of 10,000 files",
+        run: trace::run,
+    },
+    Benchmark {
         name: "exec",
         about: "confined commands against a plain spawn, bubblewrap and sandbox-runtime",
         run: exec::run,
+    },
+    Benchmark {
+        name: "hook",
+        about: "a cold hook against an empty C program and hooks in Python, Node and bash + jq",
+        run: hook::run,
     },
 ];
 

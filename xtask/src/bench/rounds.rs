@@ -15,7 +15,21 @@ pub(super) fn medians(
     rounds: usize,
     contenders: &mut [Contender<'_>],
 ) -> Result<Vec<f64>, XtaskError> {
+    medians_with(rounds, contenders, &[])
+}
+
+/// The same with some contenders that take part in every n-th round only, because they are slow:
+/// pairs of their place and n.
+pub(super) fn medians_with(
+    rounds: usize,
+    contenders: &mut [Contender<'_>],
+    seldom: &[(usize, usize)],
+) -> Result<Vec<f64>, XtaskError> {
     let count = contenders.len();
+    let skips = |round: usize, which: usize| {
+        let every = seldom.iter().find(|(place, _)| *place == which);
+        every.is_some_and(|(_, every)| !round.is_multiple_of((*every).max(1)))
+    };
     let mut samples: Vec<Vec<f64>> = vec![Vec::with_capacity(rounds); count];
     for round in 0..rounds + WARM_UP {
         for turn in 0..count {
@@ -23,6 +37,9 @@ pub(super) fn medians(
             let Some(contender) = contenders.get_mut(which) else {
                 continue;
             };
+            if skips(round, which) {
+                continue;
+            }
             let took = contender()?;
             if let Some(samples) = samples.get_mut(which).filter(|_| round >= WARM_UP) {
                 samples.push(took.as_secs_f64() * 1e6);
@@ -49,7 +66,7 @@ mod tests {
     use std::cell::RefCell;
     use std::time::Duration;
 
-    use super::{Contender, WARM_UP, median, medians};
+    use super::{Contender, WARM_UP, median, medians, medians_with};
 
     #[test]
     fn medians_are_the_middle() {
@@ -77,5 +94,22 @@ mod tests {
         assert!((found[0] - 10.0).abs() < 1e-6 && (found[1] - 20.0).abs() < 1e-6);
         drop(contenders);
         assert_eq!(order.into_inner().iter().collect::<String>(), "abbaabbaab");
+    }
+
+    #[test]
+    fn slow_contenders_take_part_in_some_rounds_among_the_others() {
+        let order = RefCell::new(String::new());
+        let once = |name: char| {
+            let order = &order;
+            move || {
+                order.borrow_mut().push(name);
+                Ok(Duration::from_micros(10))
+            }
+        };
+        let mut contenders: Vec<Contender<'_>> = vec![Box::new(once('a')), Box::new(once('b'))];
+        let found = medians_with(5, &mut contenders, &[(1, 4)]).unwrap();
+        assert!(found.iter().all(|median| (median - 10.0).abs() < 1e-6));
+        drop(contenders);
+        assert_eq!(order.into_inner(), "abaaaabaaa");
     }
 }

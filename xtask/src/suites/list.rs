@@ -33,6 +33,9 @@ const fn suite(
 /// Property tests run this many cases in the long soak, where a test does not fix its own count.
 const SOAK_CASES: &str = "20000";
 
+/// Tests that have a short and a long form take the long one when this is set.
+const LONG_FORMS: &str = "TAGOUT_TEST_ALL";
+
 fn checked(command: &mut Command) -> Result<Tally, XtaskError> {
     println!("$ {}", described(command));
     Ok(Tally::one(stream(command)?.ok))
@@ -96,6 +99,7 @@ fn tests(depth: Depth) -> Result<Tally, XtaskError> {
     command.env("INSTA_UPDATE", "no");
     if depth == Depth::All {
         command.env("PROPTEST_CASES", SOAK_CASES);
+        command.env(LONG_FORMS, "1");
     }
     println!("$ {}", described(&command));
     let ran = stream(&mut command)?;

@@ -2,8 +2,8 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Closed, Command, Handler, Install, Layout, Narrow, Off, RuleSource, RuleSyntax, Switch,
-    Unit,
+    At, Closed, Command, Does, Handler, Install, Layout, Moved, Narrow, Off, OwnSandbox,
+    RuleSource, RuleSyntax, Shows, Switch, Unit,
 };
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
@@ -147,6 +147,7 @@ const INSTALL: Install = Install {
             at: MANAGED,
             way: "allowManagedHooksOnly",
             off: Off::True,
+            does: Does::StopsUnmanaged,
             means: "only hooks of the managed scope run",
         },
         bypass(SHARED),
@@ -169,14 +170,45 @@ const INSTALL: Install = Install {
         "the flags `--bare` and `--safe-mode` skip hooks below the managed scope",
         "files that a person mentions with `@` are read without a hook",
     ],
-    home_variable: Some("CLAUDE_CONFIG_DIR"),
+    moved: &[Moved::folder("CLAUDE_CONFIG_DIR", ".claude")],
+    shows: Shows {
+        programs: &["claude"],
+        home: &[".claude"],
+    },
+    sandbox: Some(SANDBOX),
 };
+
+/// The commands of agents run in it only where a person switched it on.
+const SANDBOX: OwnSandbox = OwnSandbox {
+    by_default: false,
+    on: &[
+        sandboxed(SHARED),
+        sandboxed(LOCAL),
+        sandboxed(USER),
+        sandboxed(MANAGED),
+    ],
+    off: &[],
+    trial: None,
+    remedy: "list `tagout *` under `sandbox.excludedCommands`, or switch `sandbox.enabled` off: \
+             Tagout confines the commands itself",
+};
+
+const fn sandboxed(at: At) -> Switch {
+    Switch {
+        at,
+        way: "sandbox.enabled",
+        off: Off::True,
+        does: Does::Loosens,
+        means: "the client's own sandbox is on",
+    }
+}
 
 const fn off(at: At, way: &'static str) -> Switch {
     Switch {
         at,
         way,
         off: Off::True,
+        does: Does::StopsAll,
         means: "hooks are switched off",
     }
 }
@@ -186,6 +218,7 @@ const fn bypass(at: At) -> Switch {
         at,
         way: "permissions.defaultMode",
         off: Off::Word("bypassPermissions"),
+        does: Does::Loosens,
         means: "the client itself asks nobody; only the hooks still stand",
     }
 }

@@ -1,7 +1,7 @@
 //! Cline: an executable file for each event, and only its standard output counts.
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
-use crate::install::plan::{At, Install, Layout};
+use crate::install::plan::{At, Install, Layout, Shows};
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents, Then,
@@ -112,5 +112,10 @@ const INSTALL: Install = Install {
         "a hook that fails to start is passed over without a word",
         "no event tells that a person typed; the first call of a run implies it",
     ],
-    home_variable: None,
+    moved: &[],
+    shows: Shows {
+        programs: &["cline"],
+        home: &[".cline"],
+    },
+    sandbox: None,
 };

@@ -2,7 +2,8 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Command, Handler, Install, Layout, Off, RuleSource, RuleSyntax, Switch, Unit,
+    At, Command, Does, Handler, Install, Layout, Moved, Off, OwnSandbox, RuleSource, RuleSyntax,
+    Shows, Switch, Unit,
 };
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
@@ -113,6 +114,7 @@ const INSTALL: Install = Install {
             at: MANAGED,
             way: "allow_managed_hooks_only",
             off: Off::True,
+            does: Does::StopsUnmanaged,
             means: "only hooks of the managed scope run",
         },
     ],
@@ -138,14 +140,44 @@ const INSTALL: Install = Install {
         "text typed into a running command reaches no hook",
         "a hook that the client stops for taking too long lets the tool run",
     ],
-    home_variable: Some("CODEX_HOME"),
+    moved: &[Moved::folder("CODEX_HOME", ".codex")],
+    shows: Shows {
+        programs: &["codex"],
+        home: &[".codex"],
+    },
+    sandbox: Some(SANDBOX),
 };
+
+/// Seen with the version that was run: inside, the state can't be written and no namespace can be
+/// made, so that `exec` refuses. Nothing runs unconfined.
+const SANDBOX: OwnSandbox = OwnSandbox {
+    by_default: true,
+    on: &[],
+    off: &[
+        full_access(At::project(".codex/config.toml")),
+        full_access(At::user(".codex/config.toml")),
+    ],
+    trial: Some(&["sandbox", "--"]),
+    remedy: "set `sandbox_mode = \"danger-full-access\"`: Tagout confines the commands itself; or \
+             let agents use edit tools instead of commands that write",
+};
+
+const fn full_access(at: At) -> Switch {
+    Switch {
+        at,
+        way: "sandbox_mode",
+        off: Off::Word("danger-full-access"),
+        does: Does::Loosens,
+        means: "the client's own sandbox is off",
+    }
+}
 
 const fn off(at: At, way: &'static str) -> Switch {
     Switch {
         at,
         way,
         off: Off::False,
+        does: Does::StopsAll,
         means: "hooks are switched off",
     }
 }

@@ -1,7 +1,9 @@
 //! GitHub Copilot CLI: two dialects, chosen by how an event is spelled in the configuration.
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
-use crate::install::plan::{At, Command, Handler, Install, Layout, Off, Switch, Unit};
+use crate::install::plan::{
+    At, Command, Does, Handler, Install, Layout, Moved, Off, Shows, Switch, Unit,
+};
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents,
@@ -154,7 +156,12 @@ const INSTALL: Install = Install {
         "an answer that is cut off lets the tool run",
         "the editor reads the same folder, so its calls reach this hook too",
     ],
-    home_variable: Some("COPILOT_HOME"),
+    moved: &[Moved::folder("COPILOT_HOME", ".copilot")],
+    shows: Shows {
+        programs: &["copilot"],
+        home: &[".copilot"],
+    },
+    sandbox: None,
 };
 
 const fn off(at: At) -> Switch {
@@ -162,6 +169,7 @@ const fn off(at: At) -> Switch {
         at,
         way: "disableAllHooks",
         off: Off::True,
+        does: Does::StopsAll,
         means: "hooks are switched off",
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Closed, Command, Handler, Install, Layout, Narrow, RuleSource, RuleSyntax, Unit,
+    At, Closed, Command, Handler, Install, Layout, Narrow, RuleSource, RuleSyntax, Shows, Unit,
 };
 use crate::profile::{
     Ask, CallForm, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark,
@@ -153,7 +153,12 @@ const INSTALL: Install = Install {
         "text typed into a running command is hidden from hooks",
         "files of another client's hooks are read too, and those do not fail closed",
     ],
-    home_variable: None,
+    moved: &[],
+    shows: Shows {
+        programs: &["cursor", "cursor-agent"],
+        home: &[".cursor"],
+    },
+    sandbox: None,
 };
 
 const fn rules(at: At, way: &'static str) -> RuleSource {

@@ -2,7 +2,8 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Command, Handler, Install, Layout, Narrow, Off, RuleSource, RuleSyntax, Switch, Unit,
+    At, Command, Does, Handler, Install, Layout, Narrow, Off, RuleSource, RuleSyntax, Shows,
+    Switch, Unit,
 };
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
@@ -108,7 +109,12 @@ const INSTALL: Install = Install {
         "a question to the person lets the tool run when permissions are skipped",
         "a hook that the client stops for taking too long lets the tool run",
     ],
-    home_variable: None,
+    moved: &[],
+    shows: Shows {
+        programs: &["droid"],
+        home: &[".factory"],
+    },
+    sandbox: None,
 };
 
 const fn off(at: At, way: &'static str) -> Switch {
@@ -116,6 +122,7 @@ const fn off(at: At, way: &'static str) -> Switch {
         at,
         way,
         off: Off::True,
+        does: Does::StopsAll,
         means: "hooks are switched off",
     }
 }

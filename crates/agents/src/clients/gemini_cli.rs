@@ -2,7 +2,8 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Command, Handler, Install, Layout, Narrow, Off, RuleSource, RuleSyntax, Switch, Unit,
+    At, Command, Does, Handler, Install, Layout, Moved, Narrow, Off, OwnSandbox, RuleSource,
+    RuleSyntax, Shows, Switch, Unit,
 };
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
@@ -119,14 +120,38 @@ const INSTALL: Install = Install {
         "a subagent's calls look like its parent's",
         "a hook that the client stops for taking too long lets the tool run",
     ],
-    home_variable: None,
+    moved: &[Moved::home("GEMINI_CLI_HOME", ".gemini")],
+    shows: Shows {
+        programs: &["gemini"],
+        home: &[".gemini"],
+    },
+    sandbox: Some(SANDBOX),
 };
+
+const SANDBOX: OwnSandbox = OwnSandbox {
+    by_default: false,
+    on: &[sandboxed(PROJECT), sandboxed(USER), sandboxed(MANAGED)],
+    off: &[],
+    trial: None,
+    remedy: "switch `tools.sandbox` off: Tagout confines the commands itself",
+};
+
+const fn sandboxed(at: At) -> Switch {
+    Switch {
+        at,
+        way: "tools.sandbox",
+        off: Off::Set,
+        does: Does::Loosens,
+        means: "the client's own sandbox is on",
+    }
+}
 
 const fn off(at: At, way: &'static str, off: Off) -> Switch {
     Switch {
         at,
         way,
         off,
+        does: Does::StopsAll,
         means: "hooks are switched off",
     }
 }

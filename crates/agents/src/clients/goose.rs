@@ -1,7 +1,7 @@
 //! Goose: a plugin folder; it can only be told «no», and its subagents reach no hook.
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
-use crate::install::plan::{At, Command, Handler, Install, Layout, Unit};
+use crate::install::plan::{At, Command, Handler, Install, Layout, Shows, Unit};
 use crate::profile::{
     Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers, Profile,
     Prompts, Subagents,
@@ -89,5 +89,10 @@ const INSTALL: Install = Install {
         "arguments can't be rewritten, so shell commands run as they are or not at all",
         "a hook that the client stops for taking too long lets the tool run",
     ],
-    home_variable: None,
+    moved: &[],
+    shows: Shows {
+        programs: &["goose"],
+        home: &[".config/goose"],
+    },
+    sandbox: None,
 };

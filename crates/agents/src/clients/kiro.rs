@@ -1,7 +1,7 @@
 //! Kiro: read from its documentation, never run here.
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
-use crate::install::plan::{At, Install, Layout};
+use crate::install::plan::{At, Install, Layout, Shows};
 use crate::profile::{
     Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers, Profile,
     Prompts, Subagents, Then,
@@ -93,5 +93,10 @@ const INSTALL: Install = Install {
         "no question and no rewriting: only code 2 before a tool",
         "a payload without a session is refused",
     ],
-    home_variable: None,
+    moved: &[],
+    shows: Shows {
+        programs: &["kiro", "kiro-cli"],
+        home: &[".kiro"],
+    },
+    sandbox: None,
 };

@@ -1,7 +1,7 @@
 //! opencode: hooks are functions of a plugin, which Tagout writes and which calls the hook.
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
-use crate::install::plan::{At, Install, Layout, RuleSource, RuleSyntax};
+use crate::install::plan::{At, Install, Layout, Moved, RuleSource, RuleSyntax, Shows};
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents, Then,
@@ -131,7 +131,12 @@ const INSTALL: Install = Install {
         "nobody can be asked in the middle of a call; a person agrees in a terminal",
         "a subagent's link to its parent comes only when its session begins",
     ],
-    home_variable: Some("OPENCODE_CONFIG_DIR"),
+    moved: &[Moved::folder("XDG_CONFIG_HOME", ".config")],
+    shows: Shows {
+        programs: &["opencode"],
+        home: &[".config/opencode"],
+    },
+    sandbox: None,
 };
 
 const fn table(at: At) -> RuleSource {

@@ -1,7 +1,9 @@
 //! VS Code's agent: read from its documentation and repository, never run here.
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
-use crate::install::plan::{At, Command, Handler, Install, Layout, Off, Switch, Unit};
+use crate::install::plan::{
+    At, Command, Does, Handler, Install, Layout, Moved, Off, Shows, Switch, Unit,
+};
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents, Then,
@@ -92,12 +94,14 @@ const INSTALL: Install = Install {
             at: At::project(".vscode/settings.json"),
             way: "chat.useHooks",
             off: Off::False,
+            does: Does::StopsAll,
             means: "hooks are switched off",
         },
         Switch {
             at: At::user(".config/Code/User/settings.json"),
             way: "chat.useHooks",
             off: Off::False,
+            does: Does::StopsAll,
             means: "hooks are switched off",
         },
     ],
@@ -107,5 +111,10 @@ const INSTALL: Install = Install {
         "its hooks are those of the command line, whose files it reads; payloads tell them apart",
         "a hook that fails in any other way than with code 2 lets the tool run",
     ],
-    home_variable: None,
+    moved: &[Moved::folder("XDG_CONFIG_HOME", ".config")],
+    shows: Shows {
+        programs: &["code"],
+        home: &[".config/Code"],
+    },
+    sandbox: None,
 };

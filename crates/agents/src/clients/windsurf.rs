@@ -1,7 +1,7 @@
 //! Windsurf Cascade: read from its documentation, never run here; the event is the tool.
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
-use crate::install::plan::{At, Command, Handler, Install, Layout};
+use crate::install::plan::{At, Command, Handler, Install, Layout, Shows};
 use crate::profile::{
     CallForm, Denial, Dialect, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers, Profile,
     Prompts, Subagents, Then,
@@ -114,5 +114,10 @@ const INSTALL: Install = Install {
         "no question, no rewriting, no context: only code 2 before a tool",
         "tools beyond reading, writing, commands and MCP reach no hook",
     ],
-    home_variable: None,
+    moved: &[],
+    shows: Shows {
+        programs: &["windsurf"],
+        home: &[".codeium/windsurf"],
+    },
+    sandbox: None,
 };

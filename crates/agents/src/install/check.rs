@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::plan::{Off, Place, Scope, Switch};
+use super::plan::{Does, Off, Place, Scope, Switch};
 use super::settings::setting;
 use super::{
     Binary, Texts, command, files, host, install_plan, instruction_file, jsonc, path, scripts,
@@ -32,6 +32,8 @@ pub enum FindingKind {
     Missing,
     /// They are there, and not as they would be written now.
     Outdated,
+    /// A setting takes the client's own questions or walls away: only the hooks still stand.
+    Loosened,
     /// Hooks of others stand beside ours; one of them may change what a tool gets.
     Foreign,
     /// Something that a person has to do in the client.
@@ -54,6 +56,10 @@ pub fn places(client: Client) -> Vec<Place> {
         .collect();
     places.extend(install.switches.iter().map(|switch| switch.at.place()));
     places.extend(install.rules.iter().map(|source| source.at.place()));
+    if let Some(sandbox) = install.sandbox {
+        let settings = sandbox.on.iter().chain(sandbox.off);
+        places.extend(settings.map(|switch| switch.at.place()));
+    }
     places.push(instruction_file(client));
     places.sort();
     places.dedup();
@@ -72,7 +78,7 @@ pub fn check(client: Client, scope: Scope, binary: &Binary, texts: &Texts) -> Ve
         });
     };
     for switch in profile.install.switches {
-        switched(switch, texts, &mut add);
+        switched(switch, scope, texts, &mut add);
     }
     installed(client, scope, binary, texts, &mut add);
     for need in profile.install.needs {
@@ -95,7 +101,7 @@ pub fn check(client: Client, scope: Scope, binary: &Binary, texts: &Texts) -> Ve
 
 type Add<'a> = &'a mut dyn FnMut(FindingKind, Option<&Place>, String);
 
-fn switched(switch: &Switch, texts: &Texts, add: Add<'_>) {
+fn switched(switch: &Switch, scope: Scope, texts: &Texts, add: Add<'_>) {
     let place = switch.at.place();
     let Some(text) = texts.get(&place) else {
         return;
@@ -103,11 +109,36 @@ fn switched(switch: &Switch, texts: &Texts, add: Add<'_>) {
     match setting(&place, text, switch.way) {
         Err(error) => add(FindingKind::Unreadable, Some(&place), error.to_string()),
         Ok(Some(value)) if is_off(switch.off, &value) => {
+            let kind = match (switch.does, scope) {
+                (Does::StopsUnmanaged, Scope::Managed) => return,
+                (Does::StopsAll | Does::StopsUnmanaged, _) => FindingKind::SwitchedOff,
+                (Does::Loosens, _) => FindingKind::Loosened,
+            };
             let text = format!("`{}` is {value}: {}", switch.way, switch.means);
-            add(FindingKind::SwitchedOff, Some(&place), text);
+            add(kind, Some(&place), text);
         }
         Ok(_) => {}
     }
+}
+
+/// Whether commands of the client's agents run in a sandbox of the client's own, as far as its
+/// settings tell.
+pub fn is_sandboxed(client: Client, texts: &Texts) -> bool {
+    let Some(sandbox) = client.profile().install.sandbox else {
+        return false;
+    };
+    let holds = |switch: &Switch| {
+        let place = switch.at.place();
+        let found = texts
+            .get(&place)
+            .map(|text| setting(&place, text, switch.way));
+        match found {
+            Some(Ok(Some(value))) => is_off(switch.off, &value),
+            Some(Ok(None) | Err(_)) | None => false,
+        }
+    };
+    let on = sandbox.by_default || sandbox.on.iter().any(holds);
+    on && !sandbox.off.iter().any(holds)
 }
 
 fn is_off(off: Off, value: &Value) -> bool {
@@ -116,6 +147,7 @@ fn is_off(off: Off, value: &Value) -> bool {
         Off::False => *value == Value::Bool(false),
         Off::Word(word) => value.as_str() == Some(word),
         Off::Filled => value.as_array().is_some_and(|items| !items.is_empty()),
+        Off::Set => !matches!(value, Value::Null | Value::Bool(false)),
     }
 }
 
@@ -139,7 +171,10 @@ fn installed(client: Client, scope: Scope, binary: &Binary, texts: &Texts, add: 
         }
         let others = text.map_or(0, |text| foreign(client, place, text));
         if others > 0 {
-            let text = format!("{others} hooks of others stand beside Tagout's");
+            let text = match others {
+                1 => "a hook of somebody else stands beside Tagout's".to_owned(),
+                many => format!("{many} hooks of others stand beside Tagout's"),
+            };
             add(FindingKind::Foreign, Some(place), text);
         }
     }

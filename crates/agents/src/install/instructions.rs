@@ -13,6 +13,13 @@ const WRAPPED: &str = "7. Shell commands are confined: they see the repository, 
 const UNWRAPPED: &str = "7. A shell command that changes anything runs as \
                          `tagout exec -- COMMAND`. Commands that only\n   read need no prefix.\n";
 
+const EITHER: &str = "7. Shell commands are confined: what they change outside the scope is not \
+                      applied. Where a\n   refusal names a line that begins with `tagout exec`, \
+                      run exactly that line instead.\n";
+
+const SOME_HELPERS: &str = "8. Where handing work to helpers is refused, do it in this \
+                            conversation: not every client lets\n   their calls be governed.\n";
+
 const NO_HELPERS: &str = "8. Do not hand work to helpers: their calls can't be governed here, so \
                           handing over is refused.\n";
 
@@ -24,21 +31,36 @@ pub fn instruction_file(client: Client) -> Place {
     Place::new(Base::Workspace, client.profile().install.instructions)
 }
 
-/// What the block says to this client's agents.
+/// What the block says to the agents of every client that reads the same file, so that whichever
+/// client is installed last changes nothing for the others.
 pub fn instruction_block(client: Client) -> String {
-    let profile = client.profile();
-    let mut pre = client.registered().filter(|event| event.kind == Kind::Pre);
-    let rewrites = pre
-        .next()
-        .is_some_and(|event| event.powers.rewrite != Rewrite::Never);
-    let more = match profile.subagents {
-        Subagents::Bypass => NO_HELPERS,
-        // The only client whose agents all have numbers is also the one that stops at a denial.
-        Subagents::Numbered => FINAL,
-        Subagents::Within | Subagents::Own | Subagents::Unmarked => "",
+    let file = instruction_file(client);
+    let all = Client::ALL.iter().copied();
+    let readers: Vec<Client> = all.filter(|one| instruction_file(*one) == file).collect();
+    let shell = match (
+        readers.iter().copied().any(rewrites),
+        readers.iter().copied().all(rewrites),
+    ) {
+        (_, true) => WRAPPED,
+        (true, false) => EITHER,
+        (false, false) => UNWRAPPED,
     };
-    let shell = if rewrites { WRAPPED } else { UNWRAPPED };
+    let has = |kind| readers.iter().any(|one| one.profile().subagents == kind);
+    let more = match (has(Subagents::Bypass), readers.len() > 1) {
+        (true, true) => SOME_HELPERS,
+        (true, false) => NO_HELPERS,
+        // The only client whose agents all have numbers is also the one that stops at a denial.
+        (false, _) if has(Subagents::Numbered) => FINAL,
+        (false, _) => "",
+    };
     TEXT.replace("{shell}", shell).replace("{more}", more)
+}
+
+/// Whether a hook of the client can put other arguments in place of the model's.
+fn rewrites(client: Client) -> bool {
+    let mut pre = client.registered().filter(|event| event.kind == Kind::Pre);
+    pre.next()
+        .is_some_and(|event| event.powers.rewrite != Rewrite::Never)
 }
 
 /// An instruction file's text with the block in it.

@@ -5,6 +5,7 @@
 //! order, its comments and its spaces.
 
 mod block;
+mod canary;
 mod check;
 mod command;
 mod edit;
@@ -14,13 +15,15 @@ pub mod plan;
 mod rules;
 mod scripts;
 mod settings;
+mod toml;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use thiserror::Error;
 
-pub use check::{Finding, FindingKind, check, places};
+pub use canary::{Canary, Registered, canary, is_denial, registered};
+pub use check::{Finding, FindingKind, check, is_sandboxed, places};
 pub use instructions::{instruction_block, instruction_file, put_instructions, take_instructions};
 pub use jsonc::TextError;
 pub use rules::{OwnRule, OwnRules, own_rules};
@@ -173,13 +176,16 @@ fn installed(
             Err(occupied(place))
         };
     }
-    if place.is_toml() {
-        return Ok(block::put(old, block::TOML, &scripts::toml(client, binary)));
-    }
     let wrong = |source| InstallError::Text {
         path: place.path.clone(),
         source,
     };
+    if place.is_toml() {
+        if let Some(base) = old.and_then(|old| block::take(old, block::TOML)) {
+            toml::is_free(&base, "hooks").map_err(wrong)?;
+        }
+        return Ok(block::put(old, block::TOML, &scripts::toml(client, binary)));
+    }
     let base = match old {
         Some(old) => without_ours(client, old).map_err(wrong)?,
         None => None,

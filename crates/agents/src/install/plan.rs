@@ -132,8 +132,76 @@ pub struct Install {
     pub needs: &'static [&'static str],
     /// What stays open by the client's own limits.
     pub open: &'static [&'static str],
-    /// The variable that moves the user's folder, which the caller has to honour.
-    pub home_variable: Option<&'static str>,
+    /// The variables that move the user's folders, which the caller has to honour.
+    pub moved: &'static [Moved],
+    /// How a machine shows that people use it.
+    pub shows: Shows,
+    /// The sandbox that the client itself has, where it has one.
+    pub sandbox: Option<OwnSandbox>,
+}
+
+/// A variable that moves one of the user's folders.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Moved {
+    /// The variable.
+    pub variable: &'static str,
+    /// The folder of the home that lies where the variable says.
+    pub folder: &'static str,
+    /// What that folder is called there; nothing where the variable names the folder itself.
+    pub below: &'static str,
+}
+
+impl Moved {
+    /// A variable in place of a folder of the home.
+    pub const fn folder(variable: &'static str, folder: &'static str) -> Self {
+        Self {
+            variable,
+            folder,
+            below: "",
+        }
+    }
+
+    /// A variable in place of the home, as far as one folder of it goes.
+    pub const fn home(variable: &'static str, folder: &'static str) -> Self {
+        Self {
+            variable,
+            folder,
+            below: folder,
+        }
+    }
+
+    /// The path beneath the variable's folder that a path of the home becomes.
+    pub fn rest(self, path: &str) -> Option<String> {
+        let rest = path.strip_prefix(self.folder)?.strip_prefix('/')?;
+        Some(match self.below {
+            "" => rest.to_owned(),
+            below => format!("{below}/{rest}"),
+        })
+    }
+}
+
+/// How a machine shows that people use a client.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Shows {
+    /// Programs on the search path.
+    pub programs: &'static [&'static str],
+    /// Folders of the home.
+    pub home: &'static [&'static str],
+}
+
+/// The sandbox that a client puts around the commands of its agents.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnSandbox {
+    /// Whether commands run in it unless a person changed the settings.
+    pub by_default: bool,
+    /// The settings that switch it on.
+    pub on: &'static [Switch],
+    /// The settings that switch it off.
+    pub off: &'static [Switch],
+    /// The words after the client's program that run a command in it, where there are such.
+    pub trial: Option<&'static [&'static str]>,
+    /// What a person does so that `tagout exec` works.
+    pub remedy: &'static str,
 }
 
 /// What a configuration file looks like.
@@ -206,7 +274,7 @@ pub enum Closed {
     True(&'static str),
 }
 
-/// A setting that switches hooks off.
+/// A setting that switches hooks off, or something else of the client.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
     /// The file.
@@ -215,8 +283,21 @@ pub struct Switch {
     pub way: &'static str,
     /// When it does.
     pub off: Off,
+    /// What it does then.
+    pub does: Does,
     /// What it means, for a person.
     pub means: &'static str,
+}
+
+/// What a setting does to hooks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Does {
+    /// No hook runs.
+    StopsAll,
+    /// Only hooks of the managed scope run.
+    StopsUnmanaged,
+    /// Hooks run; the client's own questions or walls are what changes.
+    Loosens,
 }
 
 /// When a setting switches hooks off.
@@ -230,6 +311,8 @@ pub enum Off {
     Word(&'static str),
     /// It lists anything.
     Filled,
+    /// It is there and says anything but no.
+    Set,
 }
 
 /// A setting that holds rules.

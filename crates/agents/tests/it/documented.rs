@@ -105,6 +105,36 @@ fn places() -> Vec<String> {
     Client::ALL.iter().map(row).collect()
 }
 
+fn around() -> Vec<String> {
+    let row = |client: &Client| {
+        let install = &client.profile().install;
+        let shows = install.shows;
+        let code = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            names.join(", ")
+        };
+        let moved: Vec<String> = install
+            .moved
+            .iter()
+            .map(|moved| format!("`{}` moves `{}`", moved.variable, moved.folder))
+            .collect();
+        let moved = if moved.is_empty() {
+            "–".to_owned()
+        } else {
+            moved.join(", ")
+        };
+        let sandbox = match install.sandbox {
+            None => "–",
+            Some(sandbox) if sandbox.by_default => "on unless switched off",
+            Some(_) => "off unless switched on",
+        };
+        let programs = code(shows.programs);
+        let home = code(shows.home);
+        format!("| `{client}` | {programs} | {home} | {moved} | {sandbox} |")
+    };
+    Client::ALL.iter().map(row).collect()
+}
+
 fn open() -> Vec<String> {
     let lines = |client: &Client| {
         let install = &client.profile().install;
@@ -119,7 +149,7 @@ fn open() -> Vec<String> {
 #[test]
 fn the_page_says_what_the_tables_say() {
     let page = page();
-    let expected: Vec<String> = [honours(), fails(), places(), open()]
+    let expected: Vec<String> = [honours(), fails(), places(), around(), open()]
         .into_iter()
         .flatten()
         .collect();

@@ -280,6 +280,38 @@ fn broken_files_are_refused() {
     assert!(install_plan(Client::ClaudeCode, Scope::User, &binary(), &texts).is_err());
 }
 
+/// A TOML file that is not whole, or that says already what ours would say, is not touched.
+#[test]
+fn broken_tables_are_refused() {
+    let place = files(Client::Codex, Scope::Managed).unwrap().remove(0);
+    for (text, told) in [
+        ("a = \"open", "line 1: a text does not end"),
+        ("[table\n", "line 1: a table's name does not end"),
+        ("\na = [1,\n2\n", "line 2: a value does not end"),
+        ("a = ]", "line 1: a bracket is not open"),
+        (
+            "# fine\njust words\n",
+            "line 2: neither a table nor a key with a value",
+        ),
+        ("a =", "line 1: a key has no value"),
+        ("hooks = {}\n", "`hooks` is not what the client reads there"),
+        (
+            "hooks.Stop = []\n",
+            "`hooks` is not what the client reads there",
+        ),
+        (
+            "[hooks]\nStop = []\n",
+            "`hooks` is not what the client reads there",
+        ),
+    ] {
+        let texts = Texts::from([(place.clone(), text.to_owned())]);
+        match install_plan(Client::Codex, Scope::Managed, &binary(), &texts) {
+            Err(InstallError::Text { source, .. }) => assert_eq!(source.to_string(), told),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
 /// A file of somebody else where ours has to stand is neither overwritten nor removed.
 #[test]
 fn files_of_others_are_not_overwritten() {
@@ -377,13 +409,39 @@ fn instructions_go_in_and_out() {
         Some("nothing of ours")
     );
     insta::assert_snapshot!("instructions", instruction_block(Client::Goose));
-    let old = put_instructions(Client::Goose, Some("# Mine\n"));
+    let old = put_instructions(Client::Goose, Some("# Mine\n")).replace("Reading is", "It was");
     let new = put_instructions(Client::Codex, Some(&old));
     assert_eq!(
         new,
         put_instructions(Client::Codex, Some("# Mine\n")),
-        "the old block is replaced"
+        "an old block is replaced"
     );
+}
+
+/// H15 clients that read the same file get one block that is true for all of them, so that none
+/// changes what another's agents were told.
+#[test]
+fn clients_of_one_file_share_one_block() {
+    for client in Client::ALL {
+        for other in Client::ALL {
+            if instruction_file(*client) != instruction_file(*other) {
+                continue;
+            }
+            let first = put_instructions(*client, Some("# Mine\n"));
+            assert_eq!(
+                put_instructions(*other, Some(&first)),
+                first,
+                "{client} {other}"
+            );
+        }
+    }
+    let shared = instruction_block(Client::Codex);
+    assert!(shared.contains("begins with `tagout exec`"), "{shared}");
+    assert!(
+        shared.contains("handing work to helpers is refused"),
+        "{shared}"
+    );
+    insta::assert_snapshot!("instructions_alone", instruction_block(Client::QwenCode));
 }
 
 fn space() -> impl Strategy<Value = String> + Clone {
@@ -501,36 +559,90 @@ fn configuration() -> impl Strategy<Value = String> {
     })
 }
 
+fn toml_line() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "",
+        "# a comment",
+        "[table]",
+        "[[list]] # more",
+        "key = 1",
+        "text = \"a # b \\\" c\" # d",
+        "long = \"\"\"a\nb \\\"\"\" c\n\"\"\"",
+        "raw = '''\n]\n'''",
+        "many = [\n  1, # one\n  { a = 'x' },\n]",
+        "[hooks]\ndescription = \"mine\"\n[after]",
+        "[[hooks.Stop]]",
+    ])
+    .prop_map(str::to_owned)
+}
+
+/// Every file of every client and scope in which hooks are merged with what others wrote.
+fn mergeable() -> Vec<(Client, Scope, Place)> {
+    let one = |(client, scope)| merged(client, scope).map(|place| (client, scope, place));
+    scopes().filter_map(one).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]
 
     /// Hooks go into every file in which they can stand, and out byte for byte.
     #[test]
     fn any_configuration_survives(text in configuration(), pick in any::<prop::sample::Index>()) {
-        let clients = [Client::ClaudeCode, Client::Cursor, Client::GeminiCli, Client::Windsurf];
-        let client = *pick.get(&clients);
-        let place = merged(client, Scope::User).unwrap();
+        let all = mergeable();
+        let (client, scope, place) = pick.get(&all).clone();
         let before = Texts::from([(place.clone(), text.clone())]);
-        let there = installed(client, Scope::User, &before);
-        prop_assert!(install_plan(client, Scope::User, &binary(), &there).unwrap().is_empty());
-        let after = apply(&there, &uninstall_plan(client, Scope::User, &there).unwrap());
+        let Ok(edits) = install_plan(client, scope, &binary(), &before) else {
+            // One client keeps one list where the others keep an object.
+            prop_assert!(matches!(client.profile().install.layout, Layout::Triggers));
+            return Ok(());
+        };
+        let there = apply(&before, &edits);
+        prop_assert!(install_plan(client, scope, &binary(), &there).unwrap().is_empty());
+        let after = apply(&there, &uninstall_plan(client, scope, &there).unwrap());
         prop_assert_eq!(after.get(&place), Some(&text));
     }
 
     /// Whatever a file holds: it is refused, or hooks go in and out byte for byte.
     #[test]
     fn any_file_survives(text in document(), pick in any::<prop::sample::Index>()) {
-        let clients = [Client::ClaudeCode, Client::FactoryDroid, Client::Cursor, Client::Kiro,
-            Client::GeminiCli];
-        let client = *pick.get(&clients);
-        let place = merged(client, Scope::User).unwrap();
+        let all = mergeable();
+        let (client, scope, place) = pick.get(&all).clone();
         let before = Texts::from([(place.clone(), text.clone())]);
-        let Ok(edits) = install_plan(client, Scope::User, &binary(), &before) else {
+        let Ok(edits) = install_plan(client, scope, &binary(), &before) else {
             return Ok(());
         };
         let there = apply(&before, &edits);
-        prop_assert!(install_plan(client, Scope::User, &binary(), &there).unwrap().is_empty());
-        let after = apply(&there, &uninstall_plan(client, Scope::User, &there).unwrap());
+        prop_assert!(install_plan(client, scope, &binary(), &there).unwrap().is_empty());
+        let after = apply(&there, &uninstall_plan(client, scope, &there).unwrap());
+        prop_assert_eq!(after.get(&place), Some(&text));
+    }
+
+    /// An instruction file gets its block and loses it again, byte for byte, whatever it holds.
+    #[test]
+    fn any_instructions_survive(
+        text in "[#a \n\r\u{e9}`<>!-]{0,40}",
+        pick in any::<prop::sample::Index>(),
+    ) {
+        let client = *pick.get(Client::ALL);
+        let there = put_instructions(client, Some(&text));
+        prop_assert_eq!(put_instructions(client, Some(&there)), there.clone());
+        prop_assert_eq!(take_instructions(&there), Some(text));
+    }
+
+    /// Tables go to the end of a TOML file and out again, byte for byte.
+    #[test]
+    fn any_toml_survives(
+        lines in prop::collection::vec(toml_line(), 0..8),
+        end in "[\r\n]{0,2}",
+    ) {
+        let text = lines.join("\n") + &end;
+        let scope = Scope::Managed;
+        let place = files(Client::Codex, scope).unwrap().remove(0);
+        let before = Texts::from([(place.clone(), text.clone())]);
+        let there = installed(Client::Codex, scope, &before);
+        prop_assert!(there[&place].starts_with(&text));
+        prop_assert!(install_plan(Client::Codex, scope, &binary(), &there).unwrap().is_empty());
+        let after = apply(&there, &uninstall_plan(Client::Codex, scope, &there).unwrap());
         prop_assert_eq!(after.get(&place), Some(&text));
     }
 

@@ -14,6 +14,7 @@
 )]
 
 mod behaviour;
+mod canaries;
 mod captured;
 mod claims;
 mod common;

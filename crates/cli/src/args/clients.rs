@@ -1,6 +1,7 @@
 //! What can be typed to connect clients: the hook that they call, and how it is installed.
 
 use clap::Args as ClapArgs;
+use tagout_agents::Client;
 
 /// What clients call before and after each tool: JSON in, the client's own answer out
 ///
@@ -25,6 +26,22 @@ pub(crate) struct HookArgs {
     pub(crate) fail: Option<String>,
 }
 
+impl HookArgs {
+    /// The same without the parser.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(unused_variables, reason = "only builds for tests fail on purpose")
+    )]
+    pub(crate) fn new(client: String, event: String, fail: Option<String>) -> Self {
+        Self {
+            client,
+            event,
+            #[cfg(debug_assertions)]
+            fail,
+        }
+    }
+}
+
 /// For whom hooks are installed.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum ScopeArg {
@@ -36,14 +53,22 @@ pub(crate) enum ScopeArg {
     Managed,
 }
 
+/// The names of clients and an example with the first of them.
+fn names(verb: &str, more: &str) -> String {
+    let names: Vec<&str> = Client::ALL.iter().map(|client| client.as_str()).collect();
+    let first = names.first().copied().unwrap_or_default();
+    let names = names.join(", ");
+    format!("Clients: {names}\n\nExample:\n  tagout {verb} {first}{more}")
+}
+
 /// Write the hook into the configuration of clients, or say what would be open
 ///
-/// What others wrote into the same files stays as it is. A name that is not known is answered with
-/// the names that are.
+/// What others wrote into the same files stays as it is. The hook is then started once, with a call
+/// that has to be denied.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout install CLIENT\n  tagout install CLIENT --check")]
+#[command(after_help = names("install", "\n  tagout install found --check"))]
 pub(crate) struct InstallArgs {
-    /// The clients
+    /// The clients; `found` stands for all that this machine shows
     #[arg(required = true, value_name = "CLIENT")]
     pub(crate) clients: Vec<String>,
 
@@ -66,9 +91,9 @@ pub(crate) struct InstallArgs {
 
 /// Take the hook out of the configuration of clients
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout uninstall CLIENT")]
+#[command(after_help = names("uninstall", ""))]
 pub(crate) struct UninstallArgs {
-    /// The clients
+    /// The clients; `found` stands for all that this machine shows
     #[arg(required = true, value_name = "CLIENT")]
     pub(crate) clients: Vec<String>,
 

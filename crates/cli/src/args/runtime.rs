@@ -56,19 +56,20 @@ pub(crate) struct IntentProposeArgs {
     pub(crate) session: SessionArgs,
 }
 
-/// Set up a workspace: `.orchestration/`, its state, a profile and a first intent
+/// Set up a workspace: `.orchestration/`, its state, a profile, a first intent, hooks of clients
 ///
-/// Shows what it would write and asks. What is there already stays as it is.
+/// At a terminal it offers the clients that it finds and a first intent, shows what it would write
+/// and asks. What is there already stays as it is.
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Example:\n  tagout init --intent 'Report the weather' --scope 'src/weather/**'"
-)]
+#[command(after_help = "Example:\n  tagout init\n  \
+    tagout init --yes --client found --intent 'Report the weather' --scope 'src/weather/**'")]
 pub(crate) struct InitArgs {
-    /// How much a person is asked
-    #[arg(long, value_enum, default_value_t = ProfileArg::Balanced)]
-    pub(crate) profile: ProfileArg,
+    /// How much a person is asked; `balanced` without it
+    #[arg(long, value_enum)]
+    pub(crate) profile: Option<ProfileArg>,
 
-    /// A client to install hooks for; can be given more than once
+    /// A client to install hooks for, `found` for all that this machine shows; can be given more
+    /// than once
     #[arg(long, value_name = "NAME")]
     pub(crate) client: Vec<String>,
 
@@ -149,7 +150,7 @@ pub(crate) struct PendingArgs {
 
 /// Say yes to exactly one call, once
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout approve ap-1f2e")]
+#[command(after_help = "Example:\n  tagout pending\n  tagout approve a-1f2e")]
 pub(crate) struct ApproveArgs {
     /// The request's id, from `tagout pending`
     pub(crate) id: String,
@@ -165,7 +166,7 @@ pub(crate) struct ApproveArgs {
 
 /// Say no to a call
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  tagout reject ap-1f2e --reason 'use the fixture instead'")]
+#[command(after_help = "Example:\n  tagout reject a-1f2e --reason 'use the fixture instead'")]
 pub(crate) struct RejectArgs {
     /// The request's id, from `tagout pending`
     pub(crate) id: String,

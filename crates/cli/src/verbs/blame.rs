@@ -14,7 +14,7 @@ use super::log;
 use crate::args::{BlameArgs, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{report, runtime};
+use crate::{moments, report, runtime};
 
 /// A file as the trace names it.
 pub(super) fn named(root: &Path, file: &Path) -> Result<WorkspacePath, Failure> {
@@ -28,20 +28,20 @@ pub(crate) fn run(place: &PlaceArgs, args: &BlameArgs) -> Result<Exit, Failure> 
     let engine = runtime::open(place)?;
     let path = named(engine.site().root(), &args.file)?;
     let found = engine.blame(&path)?;
-    let (blame, text) = (&found.blame, found.bytes.as_slice());
+    let (blame, text, commits) = (&found.blame, found.bytes.as_slice(), &found.commits);
     if args.symbols {
         return symbols(blame, (&path, text), args.json);
     }
     if args.json {
-        let mut value = blame::json(blame);
+        let mut value = blame::json(blame, commits);
         if let Some(object) = value.as_object_mut() {
             object.insert("file".to_owned(), json!(path));
         }
         report::json(&value)?;
     } else if args.porcelain {
-        report::data(&blame::porcelain(blame, text))?;
+        report::data(&blame::porcelain(blame, commits, text))?;
     } else {
-        report::data(&blame::terminal(blame, text))?;
+        report::data(&blame::terminal(blame, (commits, &moments::local), text))?;
     }
     Ok(Exit::Done)
 }

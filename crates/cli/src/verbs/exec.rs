@@ -41,6 +41,9 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
         let failure = Failure::denied(Code::StateViolation, message);
         return Err(failure.hint("run the command itself, without `tagout exec`"));
     }
+    if !args.end {
+        tagout_sandbox::start_helper_early();
+    }
     let engine = runtime::open(place).map_err(|failure| opening(args, failure))?;
     if args.end {
         return end(&engine, &session(args)?, args.json);
@@ -61,6 +64,9 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     call.agent = agent;
     let receipt = engine.execute_with(&call, &attached);
     told::tell(&receipt, args.json)?;
+    if args.long_running && !args.json {
+        told::died_at_once(&receipt);
+    }
     Ok(Exit::Own(code(&receipt, interrupted.signal())))
 }
 

@@ -166,20 +166,22 @@ fn list(place: &PlaceArgs, yes: bool, json: bool) -> Result<Exit, Failure> {
         report::json(&json!({ "grants": all }))?;
         return Ok(Exit::Done);
     }
+    let mut rows = Vec::new();
     for GrantStatus { grant, revoked } in &grants {
         let names: Vec<String> = grant.capabilities.iter().map(ToString::to_string).collect();
         let until = grant.expires_at.map_or_else(
             || "no end".to_owned(),
             |time| format!("until {}", moments::local(time)),
         );
-        report::line(&format!(
-            "{}  {:<7}  {}  {}  {until}",
-            grant.grant_id,
-            state(grant, revoked.as_deref(), now),
+        rows.push(vec![
+            grant.grant_id.to_string(),
+            state(grant, revoked.as_deref(), now).to_owned(),
             report::plain(&grant.grantee.to_string()),
-            names.join(", ")
-        ))?;
+            names.join(", "),
+            until,
+        ]);
     }
+    report::data(&report::table(&rows))?;
     if grants.is_empty() {
         report::note("no grants");
     }

@@ -1,10 +1,11 @@
-//! `tagout init`: a workspace, its state, its profile and a first intent.
+//! `tagout init`: a workspace, its state, its profile, a first intent, and the hooks of clients.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use tagout_agents::Client;
 use tagout_agents::install::plan::Scope;
-use tagout_gate::{GateError, Places, Site};
+use tagout_gate::{Engine, GateError, Places, Site};
 use tagout_policy::intents;
 use tagout_policy::scope::Scope as Owned;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus};
@@ -22,58 +23,207 @@ const POLICY: &str = ".orchestration/hook_policy.yaml";
 const MERGED: &str = ".orchestration/.gitattributes";
 const UNCOMMITTED: &str = ".orchestration/.gitignore";
 
+/// A file that `init` writes.
+struct Wanted {
+    name: &'static str,
+    text: String,
+    /// What was asked for on the command line and is in it.
+    asked: Option<&'static str>,
+}
+
 /// Sets the workspace up. Can be run again: what is there stays as it is.
 pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     person::required(args.yes, "init")?;
-    let root = root(place)?;
     let places = Places {
-        root,
+        root: root(place)?,
         state_home: state::home(place)?,
     };
-    let wanted = wanted(&places.root, args)?;
-    for (name, _) in &wanted {
-        report::note(&format!("would write {name}"));
-    }
-    report::note(&format!(
-        "would keep state beneath {}",
-        places.state_home.display()
-    ));
+    is_repository(&places.root)?;
+    let offered = offered(&places, args)?;
+    let (kept, wanted): (Vec<Wanted>, Vec<Wanted>) = wanted(&places.root, args, offered.first)?
+        .into_iter()
+        .partition(|file| places.root.join(file.name).exists());
+    show(&places, &wanted, args.yes);
     person::agrees(args.yes, "Set this workspace up?")?;
-    for (name, text) in &wanted {
-        let path = places.root.join(name);
+    for file in &wanted {
+        let path = places.root.join(file.name);
         let parent = path.parent().unwrap_or(&places.root);
         files::ensure_dir(parent)
-            .and_then(|()| files::write_atomic(&path, text.as_bytes(), None))
+            .and_then(|()| files::write_atomic(&path, file.text.as_bytes(), None))
             .map_err(Failure::failed)?;
     }
-    match Site::create(&places, &runtime::clockwork()?, &args::user()) {
-        Ok(_) => {}
-        Err(GateError::AlreadySetUp { path }) => {
-            report::note(&format!("its state is there already: {}", path.display()));
-        }
-        Err(error) => return Err(error.into()),
-    }
+    let again = create(&places)?;
     let engine = runtime::open_at(&places)?;
     if engine.site().accepted()?.is_none() {
         trust::accept(&engine, &runtime::sources(&places.root)?)?;
     }
     install::register(&engine)?;
-    let clients = install::named(&args.client)?;
-    if !clients.is_empty() {
-        let wanted = install::Wanted::new(&places, Scope::Project)?;
-        wanted.install(&clients, args.yes)?;
+    let hooks = install::Wanted::new(&places, Scope::Project)?;
+    if !offered.clients.is_empty() {
+        hooks.install(&offered.clients, args.yes)?;
     }
+    let ignored = told_of_kept(&kept, again);
     let root = places.root.display().to_string();
     let state = engine.site().state().display().to_string();
-    let written: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
-    let value = json!({
-        "status": "set_up", "workspace": root, "state": state, "written": written,
-    });
-    report::done(
-        args.json,
-        &format!("workspace: {root}\nstate: {state}"),
-        &value,
-    )
+    let names = |files: &[Wanted]| files.iter().map(|one| one.name).collect::<Vec<&str>>();
+    if !args.json {
+        report::line(&format!("workspace: {root}\nstate: {state}"))?;
+    }
+    let (governed, clients) = hooks.seen(&offered.clients, args.json)?;
+    if args.json {
+        report::json(&json!({
+            "status": "set_up", "workspace": root, "state": state, "written": names(&wanted),
+            "kept": names(&kept), "ignored": ignored, "clients": clients,
+        }))?;
+    }
+    next(&engine, &offered.clients);
+    Ok(if governed { Exit::Done } else { Exit::Failed })
+}
+
+fn create(places: &Places) -> Result<bool, Failure> {
+    match Site::create(places, &runtime::clockwork()?, &args::user()) {
+        Ok(_) => Ok(false),
+        Err(GateError::AlreadySetUp { .. }) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Says what would be written, and what a person should know about this folder.
+fn show(places: &Places, wanted: &[Wanted], yes: bool) {
+    let word = if yes { "writing" } else { "would write" };
+    for file in wanted {
+        report::note(&format!("{word} {}", file.name));
+    }
+    let state = places.state_home.display();
+    report::note(&format!("state lies beneath {state}"));
+    let mut above = places.root.ancestors();
+    if !above.any(|folder| folder.join(".git").exists()) {
+        report::note(
+            "this folder is in no git repository: Tagout works, but no commit will say which \
+             change belongs to it",
+        );
+    }
+}
+
+/// Says what was there already, and which arguments therefore changed nothing. Gives the latter.
+fn told_of_kept(kept: &[Wanted], again: bool) -> Vec<&'static str> {
+    if !again && kept.is_empty() {
+        return Vec::new();
+    }
+    for file in kept {
+        report::note(&format!("kept {}", file.name));
+    }
+    let mut ignored = Vec::new();
+    for (file, asked) in kept.iter().filter_map(|file| Some((file, file.asked?))) {
+        let instead = match asked {
+            "--profile" => "edit it, then run `tagout trust`",
+            _ => "`tagout intent new` adds an intent",
+        };
+        let name = file.name;
+        report::note(&format!(
+            "{asked} was ignored, because {name} is there: {instead}"
+        ));
+        ignored.push(asked);
+    }
+    ignored
+}
+
+/// What the person does next.
+fn next(engine: &Engine, clients: &[Client]) {
+    let intents = engine.shelf().books.intents.iter().next().is_some();
+    if !intents {
+        report::note(
+            "\nNo intent is declared, so agents can only read. Declare one:\n  \
+             tagout intent new INT-001 --name 'First work' --scope 'src/**'",
+        );
+    }
+    if !clients.is_empty() {
+        return;
+    }
+    let found: Vec<&str> = install::found().iter().map(|one| one.as_str()).collect();
+    if !found.is_empty() {
+        report::note(&format!(
+            "\nThese clients are on this machine and not governed yet: {}. Install the hook:\n  \
+             tagout install {}",
+            found.join(", "),
+            found.join(" ")
+        ));
+    }
+}
+
+/// What a person chose beyond the files: the clients, and the first intent.
+struct Offered {
+    clients: Vec<Client>,
+    first: Option<Intent>,
+}
+
+/// Takes the clients and the first intent from the command line or, at a terminal, asks.
+fn offered(places: &Places, args: &InitArgs) -> Result<Offered, Failure> {
+    let first = match (&args.intent, args.scope.is_empty()) {
+        (Some(name), false) => Some(first_intent(name, &args.scope)?),
+        (None, true) if args.yes || places.root.join(books::INTENTS).exists() => None,
+        (None, true) => asked_intent(&places.root)?,
+        (Some(_), true) => {
+            return Err(Failure::invalid("a first intent needs files to own")
+                .hint("give patterns with `--scope 'src/**'`"));
+        }
+        (None, false) => {
+            return Err(Failure::invalid("`--scope` belongs to a first intent")
+                .hint("name it with `--intent NAME`"));
+        }
+    };
+    let clients = if args.client.is_empty() && !args.yes {
+        asked_clients(places)?
+    } else {
+        install::named(&args.client)?
+    };
+    if !clients.is_empty() {
+        // Before anything is written.
+        install::Wanted::new(places, Scope::Project)?.is_fit()?;
+    }
+    Ok(Offered { clients, first })
+}
+
+/// Offers every client that this machine shows.
+fn asked_clients(places: &Places) -> Result<Vec<Client>, Failure> {
+    let found = install::found();
+    if found.is_empty() {
+        report::note("no client was found on this machine; `tagout install` adds one later");
+        return Ok(Vec::new());
+    }
+    if let Err(failure) = install::Wanted::new(places, Scope::Project)?.is_fit() {
+        let hint = failure.hint.unwrap_or_default();
+        report::note(&format!(
+            "hooks of clients can't be installed from here: {}: {hint}",
+            failure.message
+        ));
+        return Ok(Vec::new());
+    }
+    let mut clients = Vec::new();
+    for client in found {
+        let title = client.profile().title;
+        if person::wants(&format!("Install the hook for {title} ({client})?"))? {
+            clients.push(client);
+        }
+    }
+    Ok(clients)
+}
+
+/// Offers a first intent, so that the first edit can be governed at once.
+fn asked_intent(root: &Path) -> Result<Option<Intent>, Failure> {
+    let name = person::answers("What is the first work about? (nothing: no intent yet)")?;
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let usual = if root.join("src").is_dir() {
+        "src/**"
+    } else {
+        "**"
+    };
+    let scope = person::answers(&format!("Which files may it change? (nothing: {usual})"))?;
+    let scope = if scope.is_empty() { usual } else { &scope };
+    let patterns: Vec<String> = scope.split_whitespace().map(str::to_owned).collect();
+    first_intent(&name, &patterns).map(Some)
 }
 
 fn root(place: &PlaceArgs) -> Result<PathBuf, Failure> {
@@ -84,40 +234,52 @@ fn root(place: &PlaceArgs) -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::failed(format!("the current folder can't be read: {error}")))
 }
 
-/// The files that are not there yet.
-fn wanted(root: &Path, args: &InitArgs) -> Result<Vec<(&'static str, String)>, Failure> {
-    let profile = match args.profile {
+/// Refuses folders that hold everything: the root of the file system, and the home.
+fn is_repository(root: &Path) -> Result<(), Failure> {
+    let what = if root.parent().is_none() {
+        "the root of the file system"
+    } else if args::home().is_some_and(|home| home == root) {
+        "your home"
+    } else {
+        return Ok(());
+    };
+    let message = format!("`{}` is {what}, not a repository", root.display());
+    Err(Failure::invalid(message)
+        .hint("run `tagout init` in the folder of one project, or name it with `--workspace DIR`"))
+}
+
+/// The files that a workspace has.
+fn wanted(root: &Path, args: &InitArgs, first: Option<Intent>) -> Result<Vec<Wanted>, Failure> {
+    let profile = match args.profile.unwrap_or(ProfileArg::Balanced) {
         ProfileArg::Balanced => "balanced",
         ProfileArg::Strict => "strict",
     };
-    let first = match (&args.intent, args.scope.is_empty()) {
-        (Some(name), false) => vec![first_intent(name, &args.scope)?],
-        (None, true) => Vec::new(),
-        (Some(_), true) => {
-            return Err(Failure::invalid("a first intent needs files to own")
-                .hint("give patterns with `--scope 'src/**'`"));
-        }
-        (None, false) => {
-            return Err(Failure::invalid("`--scope` belongs to a first intent")
-                .hint("name it with `--intent NAME`"));
-        }
-    };
+    let asked = args.intent.is_some().then_some("--intent");
+    let first: Vec<Intent> = first.into_iter().collect();
     let all = [
-        (books::INTENTS, intents::write(&first)),
-        (POLICY, format!("version: 1\nprofile: {profile}\n")),
+        (books::INTENTS, intents::write(&first), asked),
+        (
+            POLICY,
+            format!("version: 1\nprofile: {profile}\n"),
+            args.profile.map(|_| "--profile"),
+        ),
         (
             UNCOMMITTED,
             "# The id of this worktree's state; a clone gets its own.\n.tagout-id\n".to_owned(),
+            None,
         ),
         (
             MERGED,
             "agent_trace.jsonl merge=union\nintent_map.md merge=union\n".to_owned(),
+            None,
         ),
     ];
-    Ok(all
-        .into_iter()
-        .filter(|(name, _)| !root.join(name).exists())
-        .collect())
+    // A folder that can't be looked into is said before anything is written.
+    if let Err(error) = std::fs::read_dir(root) {
+        return Err(Failure::failed(format!("`{}`: {error}", root.display())));
+    }
+    let file = |(name, text, asked)| Wanted { name, text, asked };
+    Ok(all.into_iter().map(file).collect())
 }
 
 fn first_intent(name: &str, scope: &[String]) -> Result<Intent, Failure> {

@@ -32,9 +32,8 @@ fn list(place: &PlaceArgs, json: bool) -> Result<Exit, Failure> {
         report::json(&json!({ "parked": sets }))?;
         return Ok(Exit::Done);
     }
-    for set in &sets {
-        report::line(&line(set))?;
-    }
+    let rows: Vec<Vec<String>> = sets.iter().map(cells).collect();
+    report::data(&report::table(&rows))?;
     if sets.is_empty() {
         report::note("nothing is parked");
     }
@@ -42,12 +41,16 @@ fn list(place: &PlaceArgs, json: bool) -> Result<Exit, Failure> {
 }
 
 fn line(set: &Parked) -> String {
+    cells(set).join("  ")
+}
+
+fn cells(set: &Parked) -> Vec<String> {
     let paths = match set.paths_total {
         1 => "1 path".to_owned(),
         count => format!("{count} paths"),
     };
     let command = report::plain(&set.command);
-    format!("{}  {}  {paths}  {command}", set.id, set.code)
+    vec![set.id.clone(), set.code.to_string(), paths, command]
 }
 
 fn show(place: &PlaceArgs, id: &str, json: bool) -> Result<Exit, Failure> {
@@ -162,7 +165,12 @@ fn of(error: &GateError) -> Failure {
         failure.exit = Exit::Conflict;
     } else if let Some(code) = refused {
         failure.exit = Exit::Denied;
-        if code == Code::AuthorityFile {
+        if code == Code::Conflict {
+            failure.exit = Exit::Conflict;
+            failure = failure.hint(
+                "make the two agree in the workspace and apply again, or `tagout parked drop` it",
+            );
+        } else if code == Code::AuthorityFile {
             failure = failure.hint("`--in-scope` applies the rest");
         }
     }

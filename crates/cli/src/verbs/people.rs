@@ -125,7 +125,10 @@ pub(crate) fn approve(place: &PlaceArgs, args: &ApproveArgs) -> Result<Exit, Fai
     let request = pending
         .iter()
         .find(|one| one.id == args.id)
-        .ok_or_else(|| Failure::invalid(format!("nothing waits under `{}`", args.id)))?;
+        .ok_or_else(|| {
+            Failure::invalid(format!("nothing waits under `{}`", args.id))
+                .hint("`tagout pending` shows what waits, and its ids")
+        })?;
     report::note(&format!(
         "{} in session {}: {}",
         request.tool, request.session, request.reason

@@ -10,8 +10,8 @@ use tagout_gate::trace::ranges::LineRange;
 use tagout_gate::trace::record::Record;
 use tagout_gate::trace::{agent_trace, blame::Blame};
 use tagout_gate::{Engine, TraceQuery};
-use tagout_vocab::limits::SIDECAR_BYTES_MAX;
-use tagout_vocab::{IntentId, SessionId, WorkspacePath};
+use tagout_vocab::limits::{SIDECAR_BYTES_MAX, TRACE_QUERY_RECORDS_MAX};
+use tagout_vocab::{CallId, IntentId, SessionId, WorkspacePath};
 
 use super::blame::named;
 use crate::args::{PlaceArgs, TraceArgs, TraceFormat, TraceQueryArgs, TraceVerb};
@@ -44,20 +44,44 @@ fn query(place: &PlaceArgs, args: &TraceQueryArgs) -> Result<Exit, Failure> {
         since: since.transpose()?,
         limit: args.limit,
     })?;
+    if args.limit.is_none() && records.len() == TRACE_QUERY_RECORDS_MAX {
+        report::note(&format!(
+            "only the newest {TRACE_QUERY_RECORDS_MAX} records are shown; `--limit N` shows more, \
+             `tagout trace export` writes all"
+        ));
+    }
+    let call = |record: &Record| CallId::new(record.call_id.as_deref()?).ok();
+    let calls: Vec<CallId> = records.iter().filter_map(call).collect();
+    let commits = engine.commits_of(&calls)?;
+    let of = |record: &Record| call(record).and_then(|call| commits.get(&call));
     if args.json {
-        let lines: Vec<String> = records.iter().map(Record::to_line).collect();
+        let lines: Vec<String> = records.iter().map(|one| whole(one, of(one))).collect();
         return report::data(&lines.concat()).map(|()| Exit::Done);
     }
-    for record in &records {
-        report::line(&line(record))?;
-    }
+    let cells = |record: &Record| cells(record, of(record).and_then(|all| all.last()));
+    let rows: Vec<Vec<String>> = records.iter().map(cells).collect();
+    report::data(&report::table(&rows))?;
     if records.is_empty() {
         report::note("no records");
     }
     Ok(Exit::Done)
 }
 
-fn line(record: &Record) -> String {
+/// A record with the commits that hold lines of its call, the latest last.
+fn whole(record: &Record, commits: Option<&Vec<String>>) -> String {
+    let mut value = json!(record);
+    if let (Some(object), Some(commits)) = (value.as_object_mut(), commits)
+        && !commits.is_empty()
+    {
+        object.insert("commits".to_owned(), json!(commits));
+    }
+    format!("{value}\n")
+}
+
+/// Characters of a commit's id that people are shown.
+const SHORT: usize = 8;
+
+fn cells(record: &Record, commit: Option<&String>) -> Vec<String> {
     let time = record
         .timestamp
         .map_or_else(|| "-".to_owned(), moments::local);
@@ -68,40 +92,53 @@ fn line(record: &Record) -> String {
         None => "-".to_owned(),
     };
     let files: Vec<String> = record.files().into_iter().map(report::plain).collect();
-    format!(
-        "{time}  {}  {class}  {}  {}  {}",
+    let commit: Option<String> = commit.map(|commit| commit.chars().take(SHORT).collect());
+    vec![
+        time,
         known(record.intent_id.as_deref()),
+        class,
         known(record.tool_name.as_deref()),
         known(record.call_id.as_deref()),
-        files.join(" ")
-    )
+        known(commit.as_deref()),
+        files.join(" "),
+    ]
 }
 
 fn export(place: &PlaceArgs, format: TraceFormat) -> Result<Exit, Failure> {
     let engine = runtime::open(place)?;
-    let mut records = engine.trace_query(&TraceQuery::default())?;
-    records.reverse();
-    match format {
-        TraceFormat::Jsonl => {
-            let lines: Vec<String> = records.iter().map(Record::to_line).collect();
-            report::data(&lines.concat())?;
-        }
-        TraceFormat::AgentTrace => {
-            for record in &records {
-                report::json(&agent_trace::export(record, env!("CARGO_PKG_VERSION")))?;
+    if format == TraceFormat::GitAi {
+        report::data(&note(&engine)?)?;
+        return Ok(Exit::Done);
+    }
+    for record in engine.trace_records()? {
+        let record = record?;
+        let line = match format {
+            TraceFormat::AgentTrace => {
+                let value = agent_trace::export(&record, env!("CARGO_PKG_VERSION"));
+                format!("{value}\n")
             }
+            TraceFormat::Jsonl | TraceFormat::GitAi => record.to_line(),
+        };
+        // A reader that went away wants no more.
+        if !report::stream(&line)? {
+            break;
         }
-        TraceFormat::GitAi => report::data(&note(&engine, &records))?,
     }
     Ok(Exit::Done)
 }
 
 /// A note about every file that the records name and that is still there.
-fn note(engine: &Engine, records: &[Record]) -> String {
-    let files: BTreeSet<&str> = records.iter().flat_map(Record::files).collect();
+fn note(engine: &Engine) -> Result<String, Failure> {
+    let mut files: BTreeSet<String> = BTreeSet::new();
+    let mut base = None;
+    for record in engine.trace_records()? {
+        let record = record?;
+        files.extend(record.files().into_iter().map(str::to_owned));
+        base = record.vcs.map(|vcs| vcs.revision).or(base);
+    }
     let mut attested = Vec::new();
     for file in files {
-        let Ok(path) = WorkspacePath::new(file) else {
+        let Ok(path) = WorkspacePath::new(&file) else {
             continue;
         };
         // A file that is gone has no lines.
@@ -109,9 +146,7 @@ fn note(engine: &Engine, records: &[Record]) -> String {
             attested.extend(lines_of(&path, &found.blame));
         }
     }
-    let base = records.iter().rev().find_map(|record| record.vcs.as_ref());
-    let base = base.map_or("", |revision| revision.revision.as_str());
-    git_ai::note(base, &attested).to_text()
+    Ok(git_ai::note(base.as_deref().unwrap_or_default(), &attested).to_text())
 }
 
 fn lines_of(path: &WorkspacePath, blame: &Blame) -> Vec<Attested> {

@@ -63,6 +63,7 @@ fn wanted(site: &Site, scratch: &Path, line: &str) -> Wanted {
         writable: Vec::new(),
         hidden: Vec::new(),
         home: None,
+        through: Vec::new(),
         read_only_inside: Vec::new(),
         accept_degraded: Vec::new(),
         long_running: false,

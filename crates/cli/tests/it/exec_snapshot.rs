@@ -1,4 +1,5 @@
-//! The snapshot lane: a workspace with a mount in it, over which no overlay can be laid.
+//! The snapshot lane: a workspace with a mount in it, over which no overlay can be laid, and a
+//! machine without name spaces, where commands write in place.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -68,6 +69,37 @@ fn receipt(site: &Site, line: &str) -> Value {
     told(&exec(site, &[], line).output().unwrap())
 }
 
+/// The same where no name spaces can be had, so that the command writes in place.
+fn bare(site: &Site, options: &[&str], line: &str) -> Command {
+    let first = ["exec", "--session", "s-1", "--intent", "INT-001", "--json"];
+    let args = [&first[..], options, &["--", line]].concat();
+    let spaces = (
+        &["-U", "-r"][..],
+        "echo 0 > /proc/sys/user/max_user_namespaces",
+    );
+    within(site, &args, spaces)
+}
+
+fn bare_receipt(site: &Site, line: &str) -> Value {
+    told(&bare(site, &[], line).output().unwrap())
+}
+
+/// Kinds, modes and times of everything in the scope.
+fn picture(site: &Site) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![site.root().join("src")];
+    while let Some(path) = open.pop() {
+        let stat = fs::symlink_metadata(&path).unwrap();
+        let (mode, time) = (stat.mode(), (stat.mtime(), stat.mtime_nsec()));
+        found.push(format!("{} {mode:o} {time:?}", path.display()));
+        if stat.is_dir() {
+            open.extend(fs::read_dir(&path).unwrap().flatten().map(|one| one.path()));
+        }
+    }
+    found.sort();
+    found
+}
+
 /// Undoes an execution as a person would.
 fn undo(site: &Site, execution: &str) {
     let options = tagout_workspace::Options::default();
@@ -103,7 +135,7 @@ fn not_accepted_is_refused() {
 #[test]
 fn accepted_runs_in_place_and_can_be_undone() {
     let site = accepting("process");
-    let before = site.tree();
+    let (before, pictured) = (site.tree(), picture(&site));
     let line = format!(
         "printf 'new\\n' > src/a.txt; rm src/b.txt; {MOVE}; \
                 mkdir -p src/x/y; echo z > src/x/y/z; ln -s a.txt src/link"
@@ -133,6 +165,7 @@ fn accepted_runs_in_place_and_can_be_undone() {
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
     undo(&site, execution);
     assert_eq!(site.tree(), before);
+    assert_eq!(picture(&site), pictured);
 }
 
 /// Invariant 7: nothing beyond the scope can be written, and what decides about agents is taken
@@ -150,7 +183,7 @@ fn what_is_not_permitted_does_not_stay() {
     assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
     assert_eq!(told["outcome"], "rolled_back");
     assert_eq!(site.tree(), before);
-    assert_eq!(site.parked(), Vec::<String>::new());
+    assert_eq!(site.parked(), [told["parked"].as_str().unwrap()]);
     let told = receipt(
         &site,
         "python3 -c 'import os; os.chmod(\"src/a.txt\", 0o777)'",
@@ -158,17 +191,17 @@ fn what_is_not_permitted_does_not_stay() {
     assert_ne!(told["exit_code"], 0, "metadata is locked: {told:#}");
 }
 
-/// A file with a name elsewhere can't be held, and too much is not kept.
+/// A file with a name elsewhere can't be held in place, and too much is not kept.
 #[test]
 fn what_can_not_be_kept_is_refused() {
-    let site = accepting("process");
+    let site = accepting("none");
     fs::hard_link(site.root().join("src/a.txt"), site.root().join("vol-a.txt")).unwrap();
-    let told = receipt(&site, "echo x > src/b.txt");
+    let told = bare_receipt(&site, "echo x > src/b.txt");
     assert_eq!(told["error"]["code"], "ISOLATION_UNAVAILABLE", "{told:#}");
     fs::remove_file(site.root().join("vol-a.txt")).unwrap();
     let large = fs::File::create(site.root().join("src/large")).unwrap();
     large.set_len(600 * 1024 * 1024).unwrap();
-    let told = receipt(&site, "echo x > src/b.txt");
+    let told = bare_receipt(&site, "echo x > src/b.txt");
     assert_eq!(told["error"]["code"], "ISOLATION_UNAVAILABLE", "{told:#}");
     let remedy = told["error"]["remedy"].as_str().unwrap();
     assert!(remedy.contains("narrower scope"), "{remedy}");
@@ -193,7 +226,7 @@ fn killed(site: &Site) {
         "rm src/b.txt; mkdir src/new; echo x > src/new/f; {MOVE}; \
                 echo changed > src/a.txt; sleep 60"
     );
-    let mut command = exec(site, &[], &line);
+    let mut command = bare(site, &[], &line);
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let began = Instant::now();
     while site.read("src/a.txt").as_deref() != Some("changed\n") {
@@ -207,7 +240,7 @@ fn killed(site: &Site) {
 /// L4: the next process takes back what a killed one left in place.
 #[test]
 fn a_killed_run_is_taken_back() {
-    let site = accepting("process");
+    let site = accepting("none");
     let before = site.tree();
     killed(&site);
     let next = site.exec_with(&["--json"], "cat src/a.txt");
@@ -222,8 +255,8 @@ fn a_killed_run_is_taken_back() {
 
 /// L4: a person's work after the kill stays, and so does what was there before.
 #[test]
-fn a_persons_work_meanwhile_is_kept() {
-    let site = accepting("process");
+fn a_persons_work_after_the_kill_is_kept() {
+    let site = accepting("none");
     killed(&site);
     site.write("src/a.txt", "a person's\n");
     // As if the run had ended long before the person came.
@@ -256,15 +289,7 @@ fn a_persons_work_meanwhile_is_kept() {
 /// then lines that read run with nothing writable, and lines that write in place.
 #[test]
 fn without_name_spaces_only_if_accepted() {
-    let first = ["exec", "--session", "s-1", "--intent", "INT-001", "--json"];
-    let without = (
-        &["-U", "-r"][..],
-        "echo 0 > /proc/sys/user/max_user_namespaces",
-    );
-    let run = |site: &Site, line: &str| {
-        let args = [&first[..], &["--", line]].concat();
-        told(&within(site, &args, without).output().unwrap())
-    };
+    let run = bare_receipt;
     let site = accepting("process");
     for line in ["cat src/a.txt", "echo x > src/new.txt"] {
         let told = run(&site, line);
@@ -277,7 +302,7 @@ fn without_name_spaces_only_if_accepted() {
         (&Value::from("completed"), &Value::from("snapshot")),
         "{told:#}"
     );
-    let before = site.tree();
+    let (before, pictured) = (site.tree(), picture(&site));
     let told = run(&site, "echo x > src/new.txt; rm src/b.txt");
     assert_eq!(told["outcome"], "completed", "{told:#}");
     assert_eq!(told["lane"], "snapshot");
@@ -285,4 +310,122 @@ fn without_name_spaces_only_if_accepted() {
     assert_eq!(site.read("src/b.txt"), None);
     undo(&site, told["execution"].as_str().unwrap());
     assert_eq!(site.tree(), before);
+    assert_eq!(picture(&site), pictured);
+}
+
+/// Starts a command that writes and waits, does something meanwhile, and lets it go on.
+fn meanwhile(site: &Site, mut command: Command, person: impl FnOnce(&Site)) -> Value {
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.unwrap();
+    let layers = site.state().join("layers");
+    let tmp = || {
+        let sessions = fs::read_dir(&layers).into_iter().flatten().flatten();
+        let mut places = sessions.map(|entry| entry.path().join("tmp"));
+        places.find(|tmp| tmp.join("ready").exists())
+    };
+    let began = Instant::now();
+    let tmp = loop {
+        if let Some(found) = tmp() {
+            break found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "it never began");
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    person(site);
+    fs::write(tmp.join("go"), "").unwrap();
+    told(&child.wait_with_output().unwrap())
+}
+
+const WAITS: &str = "echo theirs > src/a.txt; touch $TMPDIR/ready; \
+                     while ! test -e $TMPDIR/go; do sleep 0.02; done";
+
+/// H13, L4: a person who saves a file while the command has it, and one beside it, loses nothing:
+/// the person's files stay, the command's are kept.
+#[test]
+fn a_persons_work_during_the_run_is_kept() {
+    let site = accepting("process");
+    let line = WAITS.replace("$TMPDIR", "/tmp");
+    let told = meanwhile(&site, exec(&site, &[], &line), |site| {
+        site.write("src/a.txt", "a person's\n");
+        site.write("src/b.txt", "a person's too\n");
+    });
+    assert_eq!(told["error"]["code"], "CONFLICT", "{told:#}");
+    assert_eq!(site.read("src/a.txt").as_deref(), Some("a person's\n"));
+    assert_eq!(site.read("src/b.txt").as_deref(), Some("a person's too\n"));
+    let id = told["parked"].as_str().unwrap();
+    let shown = site.tagout(&["parked", "show", id]);
+    assert!(shown.stdout.contains("src/a.txt"), "{}", shown.shown());
+    assert!(!shown.stdout.contains("src/b.txt"), "{}", shown.shown());
+}
+
+/// L4: in place it can't be told who wrote what, so nothing that was found is given up: what is
+/// refused is parked, and a person can apply it.
+#[test]
+fn in_place_nothing_is_given_up() {
+    let site = accepting("none");
+    let before = site.tree();
+    let line = "python3 -c 'import os; open(\"src/a.txt\", \"w\").write(\"2\"); \
+                os.remove(\"src/b.txt\"); os.rename(\"src/deep\", \"src/moved\"); \
+                os.mkdir(\"src/.claude\"); open(\"src/.claude/settings.json\", \"w\")'";
+    let told = bare_receipt(&site, line);
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
+    assert_eq!(site.tree(), before);
+    let id = told["parked"].as_str().unwrap();
+    let shown = site.tagout(&["parked", "show", id]);
+    for name in ["src/a.txt", "src/b.txt", "src/deep", "src/moved/c.txt"] {
+        assert!(shown.stdout.contains(name), "{name}: {}", shown.shown());
+    }
+    let ran = site.tagout(&["parked", "apply", id, "--in-scope", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(site.read("src/a.txt").as_deref(), Some("2"));
+    assert_eq!(site.read("src/b.txt"), None);
+    assert_eq!(site.read("src/moved/c.txt").as_deref(), Some("three\n"));
+    assert_eq!(site.read("src/.claude/settings.json"), None);
+
+    let site = accepting("none");
+    let line = "echo theirs > src/a.txt; sleep 60";
+    let output = bare(&site, &["--timeout", "1500"], line).output().unwrap();
+    let told = self::told(&output);
+    assert_eq!(told["error"]["code"], "TIMEOUT", "{told:#}");
+    assert_eq!(site.read("src/a.txt").as_deref(), Some("one\n"));
+    assert_eq!(site.parked(), [told["parked"].as_str().unwrap()]);
+}
+
+/// B2: a tool's cache in the home is kept for the session in this lane too.
+#[test]
+fn caches_stay_with_the_session() {
+    let site = accepting("process");
+    fs::create_dir_all(site.home().join(".cache")).unwrap();
+    let told = receipt(
+        &site,
+        "python3 -c 'open(\"/proc/self/cwd/src/n\", \"w\")'; \
+                               echo kept > ~/.cache/note",
+    );
+    assert_eq!(told["lane"], "snapshot", "{told:#}");
+    let told = receipt(&site, "cat ~/.cache/note > src/copy.txt");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert_eq!(site.read("src/copy.txt").as_deref(), Some("kept\n"));
+    assert!(!site.home().join(".cache/note").exists());
+}
+
+/// S1: it is told whether the weaker lane is accepted, and by what.
+#[test]
+fn doctor_says_what_is_accepted() {
+    for (accept, word) in [
+        ("full", "not accepted"),
+        ("process", "snapshot lane"),
+        ("none", "name spaces"),
+    ] {
+        let ran = accepting(accept).tagout(&["doctor", "--json"]);
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let lines = told["lines"].as_array().unwrap();
+        let line = lines
+            .iter()
+            .find(|line| line["what"] == "weaker lane for commands that write");
+        let said = line.unwrap()["enforcer"].as_str().unwrap();
+        assert!(said.contains(word), "{accept}: {said}");
+    }
 }

@@ -7,21 +7,28 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod commits;
+#[cfg(test)]
 mod compliance;
 #[cfg(test)]
 mod confined;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod doors;
+#[cfg(test)]
 mod exec;
 #[cfg(test)]
 mod exec_corpus;
 #[cfg(test)]
 mod exec_everyday;
+#[cfg(test)]
 mod exec_folders;
+mod exec_git;
 #[cfg(test)]
 mod exec_snapshot;
 #[cfg(test)]
+mod exec_user;
 mod exec_walls;
 #[cfg(test)]
 mod explain;
@@ -32,11 +39,24 @@ mod help;
 #[cfg(test)]
 mod hook_failures;
 #[cfg(test)]
+mod hook_life;
+#[cfg(test)]
+mod hook_oracle;
+#[cfg(test)]
+mod hooked;
+mod init;
+#[cfg(test)]
+mod install;
+#[cfg(test)]
 mod intent;
 #[cfg(test)]
 mod ledgers;
 #[cfg(test)]
+mod lessons;
+#[cfg(test)]
 mod log;
+#[cfg(test)]
+mod machine;
 #[cfg(test)]
 mod proposals;
 #[cfg(test)]
@@ -52,6 +72,14 @@ mod seal;
 #[cfg(test)]
 mod stats;
 #[cfg(test)]
+mod together;
+#[cfg(test)]
+mod trace_bulk;
+#[cfg(test)]
 mod traced;
 #[cfg(test)]
+mod undone;
+#[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod views;

@@ -6,11 +6,12 @@ use tagout_vocab::{CallId, WorkspacePath};
 use tagout_workspace::{Claim, Claiming, Holding, RelPath};
 
 use super::{Admitted, Considered, Judged, Step, Way};
+use crate::close;
 use crate::enforced;
 use crate::error::GateError;
 use crate::lifecycle::{Authorized, Execution};
 use crate::permit::{Given, Permit, Ticket};
-use crate::record;
+use crate::record::{self, Closing};
 use crate::requests::{self, Applied};
 use crate::store::{Answer, ApprovalRequest};
 
@@ -38,14 +39,55 @@ impl Step<'_> {
         )
     }
 
+    /// Stores what a call rests on before its record: whatever fails or whoever dies afterwards, an
+    /// execution that the ledger authorised is found again and gets its end.
+    pub(super) fn prepare(
+        &mut self,
+        ticket: &mut Ticket,
+        asked: Option<ApprovalRequest>,
+    ) -> Result<Applied, GateError> {
+        self.use_yes(ticket, asked)?;
+        self.count_use(ticket)?;
+        ticket.seq = self.inner.ledger.size()?;
+        match self.way {
+            Way::Run => {
+                self.inner.running()?.began(ticket)?;
+                Ok(Applied::default())
+            }
+            Way::Guard => {
+                ticket.given = Some(Given::new(self.call, self.inner.clockwork.random()));
+                let paths: Vec<RelPath> = ticket.mutated.iter().map(RelPath::from).collect();
+                self.inner
+                    .workspace
+                    .snapshot(&ticket.execution, &paths, self.now)?;
+                self.inner.site.store.keep_ticket(ticket)?;
+                let mut record = self.record.clone();
+                let applied = requests::on_admission(self.inner, &mut record, ticket, self.now)?;
+                self.record = record;
+                Ok(applied)
+            }
+        }
+    }
+
+    /// Takes back what was stored for a call that is not permitted after all. What can't be taken
+    /// back now is dropped later: the ledger does not authorise it.
+    pub(super) fn forget(&self, ticket: &Ticket) {
+        match self.way {
+            Way::Run => {
+                if let Ok(running) = self.inner.running() {
+                    running.ended(&ticket.execution);
+                }
+            }
+            Way::Guard => drop(self.inner.site.store.drop_ticket(&ticket.execution)),
+        }
+    }
+
     pub(super) fn allow(
         &mut self,
         authorized: Execution<Authorized>,
         mut ticket: Ticket,
-        (judged, asked, claim): (Judged, Option<ApprovalRequest>, Option<Claim>),
+        (judged, mut applied, claim): (Judged, Applied, Option<Claim>),
     ) -> Result<Considered, GateError> {
-        self.use_yes(&mut ticket, asked)?;
-        self.count_use(&ticket, &judged)?;
         let event = record::transition(&self.inner.clockwork, &authorized, &ticket, self.now);
         let mut event = record::judged(event, &ticket);
         let entry = self.inner.registry.get(&judged.name).cloned();
@@ -53,27 +95,16 @@ impl Step<'_> {
             let limits = enforced::in_process(entry.tool.declaration().resource_limits);
             event.data = Some(json!({ "limits": limits }));
         }
-        let event_id = event.event_id.clone();
+        let place = self.events.len();
         self.events.push(event);
-        let mut applied = Applied::default();
-        if self.way == Way::Guard {
-            applied = requests::on_admission(self.inner, &mut self.record, &ticket, self.now)?;
-            self.events.append(&mut applied.events);
-        }
-        let place = self
-            .events
-            .iter()
-            .position(|event| event.event_id == event_id);
-        let appended = self.append()?;
-        ticket.seq = appended.seqs.start + place.unwrap_or_default() as u64;
-        requests::finish(self.inner, applied)?;
-        if self.way == Way::Guard {
-            ticket.given = Some(Given::new(self.call, self.inner.clockwork.random()));
-            let paths: Vec<RelPath> = ticket.mutated.iter().map(RelPath::from).collect();
-            self.inner
-                .workspace
-                .snapshot(&ticket.execution, &paths, self.now)?;
-            self.inner.site.store.keep_ticket(&ticket)?;
+        self.events.append(&mut applied.events);
+        // Should this fail, nobody knows whether the lines are there: what was stored stays.
+        let appended = self.inner.ledger.append(&self.events)?;
+        ticket.seq = appended.seqs.start + place as u64;
+        let kept = self.keep_session();
+        if let Err(error) = kept.and_then(|()| requests::finish(self.inner, applied)) {
+            self.take_back(authorized, &ticket, &error);
+            return Err(error);
         }
         let warnings = crate::own::warnings(entry.as_deref());
         let no_permit = GateError::NoPermit {
@@ -87,6 +118,21 @@ impl Step<'_> {
             entry,
             warnings,
         })))
+    }
+
+    /// A call that was authorised and can't be permitted all the same ends at once, with the reason
+    /// in the ledger. If even that can't be written, what was stored is found by a later process.
+    fn take_back(&self, authorized: Execution<Authorized>, ticket: &Ticket, error: &GateError) {
+        let closing = Closing {
+            clockwork: &self.inner.clockwork,
+            ticket,
+            started: self.now,
+            ended: self.inner.clockwork.now(),
+        };
+        let events = closing.aborted(authorized.start(), &close::of_state(error));
+        if self.inner.ledger.append(&events).is_ok() {
+            self.forget(ticket);
+        }
     }
 
     /// A yes is used before the step is recorded: a crash in between costs a yes, never gives a
@@ -110,19 +156,14 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Counts the call for its intent and for the grants that it may rest on.
-    fn count_use(&self, ticket: &Ticket, judged: &Judged) -> Result<(), GateError> {
+    /// Counts the call for its intent and for the grants that it rests on.
+    fn count_use(&self, ticket: &Ticket) -> Result<(), GateError> {
         let store = &self.inner.site.store;
         if ticket.class == tagout_vocab::Class::Destructive
             && let Some(intent) = &ticket.intent
         {
             store.count_call(intent, self.now)?;
         }
-        let law = &self.inner.shelf.books.law;
-        let granted = |name: &&String| law.capability_denied(name).is_some();
-        let needed = judged.capabilities.iter().filter(granted);
-        let needed =
-            needed.filter_map(|name| tagout_policy::capability::Capability::parse(name).ok());
-        store.note_grant_uses(&judged.gathered.facts.grants, &needed.collect(), self.now)
+        store.note_grant_uses(&ticket.grants, self.now)
     }
 }

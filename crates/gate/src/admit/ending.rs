@@ -1,11 +1,13 @@
 //! How considering a call ends: every step is recorded in one durable append, whatever it came to.
 
+use std::ops::Range;
+
 use serde_json::Value;
 use tagout_ledger::{Commitment, NewEvent, Texts};
 use tagout_vocab::{CallId, Code, Gate, MutationClass, Refusal, Verdict};
 use tagout_workspace::Claim;
 
-use super::{Considered, Judged, Step};
+use super::{Considered, Judged, Step, unavailable};
 use crate::error::GateError;
 use crate::lifecycle::{Denied, Execution, Failed};
 use crate::permit::Ticket;
@@ -36,6 +38,7 @@ impl Step<'_> {
             code: code.as_str().to_owned(),
             rule,
             approver: None,
+            grants: judged.grants.clone(),
             admitted_at: self.now,
             mutated: judged.gathered.mutated.clone(),
             reads: judged.gathered.reads.clone(),
@@ -81,7 +84,15 @@ impl Step<'_> {
         let event = record::transition(&self.inner.clockwork, &validated, &ticket, self.now);
         self.events.push(event);
         match judged.judgement.verdict.clone() {
-            Verdict::Allow(_) => self.allow(validated.authorize(), ticket, (judged, asked, claim)),
+            Verdict::Allow(_) => {
+                let mut ticket = ticket;
+                match self.prepare(&mut ticket, asked) {
+                    Ok(applied) => {
+                        self.allow(validated.authorize(), ticket, (judged, applied, claim))
+                    }
+                    Err(error) => self.unprepared(&validated.deny(), ticket, &error),
+                }
+            }
             Verdict::Ask(refusal) => self.ask(&validated.deny(), &ticket, (asked, refusal)),
             Verdict::Deny(refusal) => {
                 if refusal.code == Code::ApprovalExpired
@@ -89,13 +100,33 @@ impl Step<'_> {
                 {
                     self.inner.site.store.drop_approval(&request.digest)?;
                 }
-                self.deny(&validated.deny(), &ticket, &refusal)?;
+                let seqs = self.deny(&validated.deny(), &ticket, &refusal)?;
                 Ok(Considered::Denied {
                     refusal,
                     invalid: false,
+                    seqs,
                 })
             }
         }
+    }
+
+    /// What a call needs before it may run could not be stored: a denial like any other.
+    fn unprepared(
+        &mut self,
+        denied: &Execution<Denied>,
+        mut ticket: Ticket,
+        error: &GateError,
+    ) -> Result<Considered, GateError> {
+        self.forget(&ticket);
+        let refusal = Box::new(unavailable(error));
+        refusal.code.as_str().clone_into(&mut ticket.code);
+        ticket.rule.clone_from(&refusal.rule);
+        let seqs = self.deny(denied, &ticket, &refusal)?;
+        Ok(Considered::Denied {
+            refusal,
+            invalid: false,
+            seqs,
+        })
     }
 
     fn fail(
@@ -121,10 +152,11 @@ impl Step<'_> {
         let mut event = record::judged(event, ticket);
         event.error = Some(details(crate::FailureKind::Validation, &refusal));
         self.events.push(event);
-        self.append()?;
+        let seqs = self.append()?;
         Ok(Considered::Denied {
             refusal,
             invalid: true,
+            seqs,
         })
     }
 
@@ -133,13 +165,12 @@ impl Step<'_> {
         denied: &Execution<Denied>,
         ticket: &Ticket,
         refusal: &Refusal,
-    ) -> Result<(), GateError> {
+    ) -> Result<Range<u64>, GateError> {
         let event = record::transition(&self.inner.clockwork, denied, ticket, self.now);
         let mut event = record::judged(event, ticket);
         event.error = Some(details(crate::FailureKind::Authorization, refusal));
         self.events.push(event);
-        self.append()?;
-        Ok(())
+        self.append()
     }
 
     pub(super) fn event(&self, kind: tagout_ledger::Kind, data: Value) -> NewEvent {
@@ -147,13 +178,15 @@ impl Step<'_> {
         record::other((&self.inner.clockwork, self.now), kind, Some(session), data)
     }
 
-    pub(super) fn append(&mut self) -> Result<tagout_ledger::Appended, GateError> {
+    fn append(&mut self) -> Result<Range<u64>, GateError> {
         let appended = self.inner.ledger.append(&self.events)?;
-        self.inner
-            .site
-            .store
-            .keep_session(&self.before, &self.record)?;
-        Ok(appended)
+        self.keep_session()?;
+        Ok(appended.seqs)
+    }
+
+    pub(super) fn keep_session(&self) -> Result<(), GateError> {
+        let store = &self.inner.site.store;
+        store.keep_session(&self.before, &self.record)
     }
 }
 

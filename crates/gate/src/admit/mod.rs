@@ -5,7 +5,8 @@ mod asking;
 mod ending;
 mod weigh;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -13,7 +14,7 @@ use tagout_ledger::NewEvent;
 use tagout_policy::judge::{Approval, Case};
 use tagout_policy::session::{self, Happening};
 use tagout_vocab::{
-    Call, Digest, Gate, IntentId, Judgement, Refusal, Role, SessionId, Timestamp, Verdict,
+    Call, Digest, Gate, GrantId, IntentId, Judgement, Refusal, Role, SessionId, Timestamp, Verdict,
     WorkspacePath,
 };
 
@@ -41,11 +42,15 @@ pub(crate) enum Considered {
     Pending {
         approval: String,
         refusal: Box<Refusal>,
+        /// The numbers of the events of the step.
+        seqs: Range<u64>,
     },
     Denied {
         refusal: Box<Refusal>,
         /// The input did not conform.
         invalid: bool,
+        /// The numbers of the events of the step; none if it could not be recorded.
+        seqs: Range<u64>,
     },
 }
 
@@ -89,6 +94,8 @@ struct Judged {
     name: String,
     role: Option<Role>,
     capabilities: Vec<String>,
+    /// C3: the grants that the verdict rests on.
+    grants: BTreeSet<GrantId>,
     selects: Option<IntentId>,
     digest: Digest,
     predicted: BTreeMap<WorkspacePath, Option<Digest>>,
@@ -99,6 +106,7 @@ pub(crate) fn consider(inner: &Inner, call: &Call, way: Way) -> Considered {
     let denied = |error: &GateError| Considered::Denied {
         refusal: Box::new(unavailable(error)),
         invalid: false,
+        seqs: 0..0,
     };
     let session = match session_of(call) {
         Ok(session) => session,

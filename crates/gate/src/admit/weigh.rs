@@ -62,6 +62,7 @@ impl Step<'_> {
             capabilities: tool
                 .map(|tool| tool.capabilities.clone())
                 .unwrap_or_default(),
+            grants: case.grants_used(),
             selects: named.filter(|_| role == Some(Role::SelectIntent)),
             digest: call_digest(&case),
             judgement: judgement.clone(),

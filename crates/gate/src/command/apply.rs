@@ -5,12 +5,13 @@ use serde_json::json;
 use tagout_ledger::NewEvent;
 use tagout_sandbox::layer::{ChangeSet, Entry};
 use tagout_vocab::{CallId, Code};
-use tagout_workspace::RelPath;
+use tagout_workspace::{Error, Mark, RelPath};
 
+use super::again::{self, Agreed};
 use super::folders::Folders;
 use super::parked::{AppliedParked, Parked, ParkedPath};
 use super::private::Private;
-use crate::changes;
+use crate::changes::{self, StageError};
 use crate::engine::{Engine, Inner};
 use crate::error::GateError;
 use crate::record;
@@ -67,7 +68,8 @@ impl Engine {
         parked: &Parked,
     ) -> Result<(Vec<ParkedPath>, usize), GateError> {
         let set = self.parked_changes(parked)?;
-        let (paths, _) = super::judged(&self.inner, parked.intent.as_ref(), &set);
+        let own = Folders::of(&self.inner.site.state).execution(&parked.execution);
+        let (paths, _) = super::judged(&self.inner, parked.intent.as_ref(), (&set, &own));
         let total = paths.len();
         Ok((paths, total))
     }
@@ -82,7 +84,8 @@ impl Engine {
     ) -> Result<AppliedParked, GateError> {
         let parked = self.inner.site.store.one_parked(id)?;
         let set = self.parked_changes(&parked)?;
-        let (paths, _) = super::judged(&self.inner, parked.intent.as_ref(), &set);
+        let own = Folders::of(&self.inner.site.state).execution(&parked.execution);
+        let (paths, _) = super::judged(&self.inner, parked.intent.as_ref(), (&set, &own));
         let authority =
             |one: &&ParkedPath| one.code.as_deref() == Some(Code::AuthorityFile.as_str());
         if let Some(path) = paths.iter().find(authority).filter(|_| !in_scope) {
@@ -102,7 +105,7 @@ impl Engine {
             name_of(entry).is_some_and(|path| left_out.iter().any(|one| one.path == path))
         };
         let wanted = set.only(|entry| !is_left(entry));
-        let applied = self.commit_parked(&parked, &wanted, (by, &left_out))?;
+        let applied = self.commit_or_meet(&parked, &wanted, (by, &left_out))?;
         let remaining = remaining(&left_out);
         let is_over = remaining.is_none();
         self.inner.site.store.shrink_parked(id, remaining)?;
@@ -115,10 +118,32 @@ impl Engine {
         })
     }
 
-    fn commit_parked(
+    /// Commits a set; where someone else changed the same since, tries again with what both did.
+    fn commit_or_meet(
         &self,
         parked: &Parked,
         set: &ChangeSet,
+        told: (&str, &[ParkedPath]),
+    ) -> Result<AppliedParked, GateError> {
+        let alone = (parked.mark, Agreed::new());
+        let conflicts = match self.commit_parked(parked, (set, &alone), told) {
+            Err(
+                GateError::Workspace {
+                    source: Error::Conflict { paths },
+                }
+                | GateError::Stage(StageError::Workspace(Error::Conflict { paths })),
+            ) => paths,
+            other => return other,
+        };
+        let own = Folders::of(&self.inner.site.state).execution(&parked.execution);
+        let met = again::meet(&self.inner, (parked, &own), set, &conflicts)?;
+        self.commit_parked(parked, (set, &met), told)
+    }
+
+    fn commit_parked(
+        &self,
+        parked: &Parked,
+        (set, (mark, agreed)): (&ChangeSet, &(Mark, Agreed)),
         (by, left_out): (&str, &[ParkedPath]),
     ) -> Result<AppliedParked, GateError> {
         let text = self.inner.clockwork.id("x");
@@ -127,11 +152,17 @@ impl Engine {
             .execution(&parked.execution)
             .join("upper");
         let mut transaction = self.inner.workspace.begin(&execution)?;
-        changes::stage(set, &upper, &mut transaction, &parked.mark)?;
+        let own = set.only(|entry| !agreed.contains_key(&entry.path));
+        changes::stage(&own, &upper, &mut transaction, mark)?;
+        for (path, text) in agreed {
+            if let Some(text) = text {
+                transaction.write(&RelPath::new(path)?, text)?;
+            }
+        }
         let changed = record::path_changes(&transaction.staged()?);
         let data = json!({
             "parked": parked.id, "applied": changed.len(), "leftOut": left_out.len(),
-            "madeBy": parked.execution,
+            "madeBy": parked.execution, "merged": agreed.values().flatten().count(),
         });
         let mut event = self.parked_event(parked, data, by);
         event.execution_id = Some(execution.to_string());

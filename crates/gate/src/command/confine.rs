@@ -7,17 +7,18 @@ use std::time::Duration;
 use tagout_policy::law;
 use tagout_policy::shell::{self, ShellContext};
 use tagout_sandbox::layer::{self, Private};
-use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Wanted, Weaker};
-use tagout_vocab::Class;
+use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Through, Wanted, Weaker};
 use tagout_vocab::limits::{
     COMMAND_TIME_MS_MAX, RUN_DESCRIPTORS_MAX, RUN_OUTPUT_BYTES_MAX, RUN_PROCESSES_MAX,
     RUN_TOTAL_BYTES_MAX, RUN_WALL_MS_MAX,
 };
+use tagout_vocab::{Class, WorkspacePath};
 
 use super::Command;
-use super::folders::made;
-use super::run::Room;
+use super::folders::{made, scratch};
+use super::run::{Room, confinement};
 use crate::error::GateError;
+use crate::tool::ToolError;
 
 /// The shells that can run a line, in the order in which they are looked for. The analysis reads
 /// what the first one would do.
@@ -51,6 +52,8 @@ pub(crate) struct Places {
     pub(crate) private: Private,
     /// What git is told to leave out.
     exclude: Option<PathBuf>,
+    /// Whether something lies over the workspace.
+    stacked: bool,
     /// The file that takes the output.
     pub(crate) artifact: PathBuf,
     /// The caches that get layers.
@@ -58,38 +61,45 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Makes the folders of one run.
-    pub(crate) fn make(room: &Room<'_>) -> Result<Self, GateError> {
+    /// Makes the folders of one run. A command that only reads, in a session that built nothing, has
+    /// no use for layers and gets none.
+    pub(crate) fn make(room: &Room<'_>, command: &Command) -> Result<Self, GateError> {
         let folders = room.folders();
-        let own = made(folders.execution(&room.ticket.execution))?;
+        let own = folders.execution(&room.ticket.execution);
         let session = made(folders.session(&room.ticket.session))?;
         made(session.join("tmp"))?;
         made(session.join("net"))?;
         let artifact = made(folders.artifacts())?.join(room.ticket.execution.as_str());
         let private = Private::open(&session.join("private"))?;
-        layer::prepare(room.root(), &own.join("upper"), &own.join("work"))?;
-        let mut caches = Vec::new();
-        for (folder, name) in room.caches() {
-            if folder.is_dir() {
-                let private = session.join("caches").join(&name);
-                let upper = own.join(format!("cache-{name}"));
-                let work = own.join(format!("work-{name}"));
-                layer::prepare(&folder, &upper, &work)?;
-                caches.push(CacheLayers {
-                    folder,
-                    private: Private::open(&private)?,
-                    upper,
-                    work,
-                });
-            }
+        let caches = room.caches(&session.join("caches"), command);
+        let stacked = room.lane(command) != Lane::ReadOnly || !is_empty(private.tree());
+        if stacked || !caches.is_empty() {
+            scratch(own.clone())?;
         }
+        let mut exclude = None;
+        if stacked {
+            layer::prepare(room.root(), &own.join("upper"), &own.join("work"))?;
+            exclude = room.exclude(&own)?;
+        }
+        let layered = |(folder, name): (PathBuf, String)| -> Result<CacheLayers, GateError> {
+            let upper = own.join(format!("cache-{name}"));
+            let work = own.join(format!("work-{name}"));
+            layer::prepare(&folder, &upper, &work)?;
+            Ok(CacheLayers {
+                folder,
+                private: Private::open(&session.join("caches").join(&name))?,
+                upper,
+                work,
+            })
+        };
         Ok(Self {
-            exclude: room.exclude(&own)?,
+            caches: caches.into_iter().map(layered).collect::<Result<_, _>>()?,
+            exclude,
+            stacked,
             own,
             session,
             private,
             artifact,
-            caches,
         })
     }
 
@@ -98,19 +108,16 @@ impl Places {
         self.own.join("upper")
     }
 
-    /// A command that only reads sees the workspace itself, unless the session built something.
-    fn lower(&self, lane: Lane) -> Vec<PathBuf> {
-        let tree = self.private.tree();
-        let is_empty = std::fs::read_dir(tree).is_ok_and(|mut names| names.next().is_none());
-        if lane == Lane::ReadOnly && is_empty {
-            Vec::new()
-        } else {
-            let exclude = self.exclude.iter().cloned();
-            std::iter::once(tree.to_owned()).chain(exclude).collect()
-        }
+    /// What lies between the workspace and the layer that is written to. A command that only reads
+    /// sees the workspace itself, unless the session built something.
+    fn lower(&self) -> Vec<PathBuf> {
+        let tree = self.stacked.then(|| self.private.tree().to_owned());
+        tree.into_iter()
+            .chain(self.exclude.iter().cloned())
+            .collect()
     }
 
-    fn layers(&self, lane: Lane) -> Layers {
+    fn layers(&self) -> Layers {
         let cache = |cache: &CacheLayers| Cache {
             path: cache.folder.clone(),
             upper: cache.upper.clone(),
@@ -120,7 +127,7 @@ impl Places {
         Layers {
             upper: self.upper(),
             work: self.own.join("work"),
-            lower: self.lower(lane),
+            lower: self.lower(),
             caches: self.caches.iter().map(cache).collect(),
             tmp: self.session.join("tmp"),
         }
@@ -128,36 +135,57 @@ impl Places {
 }
 
 impl Room<'_> {
-    /// The caches of the person's home, as folders and as names of private layers.
-    fn caches(&self) -> Vec<(PathBuf, String)> {
+    /// The caches of the person's home that get layers, as folders and as names of private layers.
+    ///
+    /// Where only programs run that keep no caches, those in which the session has nothing yet are
+    /// left as they are, for nobody to write to.
+    fn caches(&self, private: &Path, command: &Command) -> Vec<(PathBuf, String)> {
         let Some(home) = &self.yard.given.home else {
             return Vec::new();
         };
+        let unused = self.keeps_no_caches(command);
         let known = self.yard.words.caches.iter();
         known
             .map(|cache| (home.join(&cache.folder), cache.folder.replace('/', "_")))
-            .filter(|(folder, _)| !self.root().starts_with(folder))
+            .filter(|(folder, _)| !self.root().starts_with(folder) && folder.is_dir())
+            .filter(|(_, name)| !unused || !is_empty(&private.join(name).join("tree")))
             .collect()
+    }
+
+    /// Whether the line only reads, and all its programs are known to keep nothing in the home.
+    fn keeps_no_caches(&self, command: &Command) -> bool {
+        if self.ticket.class != Class::Safe || command.long_running {
+            return false;
+        }
+        let context = ShellContext::bare(&self.inner.shelf.books.knowledge, &self.inner.roots);
+        let found = shell::analyse(&command.line, &context);
+        let plain = &self.yard.words.without_caches;
+        found.class == Class::Safe && found.parts.iter().all(|part| plain.contains(&part.program))
+    }
+
+    /// The lane that the command is meant for.
+    fn lane(&self, command: &Command) -> Lane {
+        match self.ticket.class {
+            Class::Destructive if !command.long_running => Lane::Transaction,
+            Class::Safe | Class::Destructive => Lane::ReadOnly,
+        }
     }
 
     /// Everything that the sandbox is asked for.
     pub(crate) fn wanted(&self, command: &Command, cwd: PathBuf, places: &Places) -> Wanted {
-        let lane = match self.ticket.class {
-            Class::Destructive if !command.long_running => Lane::Transaction,
-            Class::Safe | Class::Destructive => Lane::ReadOnly,
-        };
         Wanted {
-            lane,
+            lane: self.lane(command),
             workspace: self.root().to_owned(),
             cwd,
             argv: argv(&command.line),
             env: self.environment(),
             limits: self.bounds(command),
             network: self.network(command, places),
-            layers: places.layers(lane),
+            layers: places.layers(),
             writable: Vec::new(),
             hidden: self.hidden(),
             home: self.yard.given.home.clone(),
+            through: Vec::new(),
             read_only_inside: Vec::new(),
             accept_degraded: self.accepted(),
             long_running: command.long_running,
@@ -175,20 +203,64 @@ impl Room<'_> {
         hidden
     }
 
-    /// Watchers are accepted always, because they hold and each receipt names them; another lane
-    /// only by the user's own word.
-    fn accepted(&self) -> Vec<Weaker> {
-        let mut accepted = vec![
-            Weaker::MemoryWatched,
-            Weaker::ProcessesWatched,
-            Weaker::TotalSizeWatched,
-        ];
-        match self.inner.shelf.books.law.isolation() {
-            law::Isolation::Full => {}
-            law::Isolation::Process => accepted.push(Weaker::Snapshot),
-            law::Isolation::None => accepted.extend([Weaker::Snapshot, Weaker::NoNamespaces]),
+    /// The folders that the user's own layer passes through, as far as they are there. One that
+    /// would open what must stay closed is refused: it would be open to every command.
+    pub(crate) fn passed_through(&self) -> Result<Vec<Through>, ToolError> {
+        let mut found = Vec::new();
+        for text in self.inner.shelf.books.law.pass_through() {
+            let path = self.root().join(text);
+            let is_folder = path.symlink_metadata().is_ok_and(|there| there.is_dir());
+            if !is_folder {
+                continue;
+            }
+            if let Some(why) = self.must_stay_closed(&path) {
+                let message = format!("`{text}` can't be passed through: {why}");
+                let remedy = "name a narrower folder under `pass_through` in your own policy";
+                return Err(confinement(message, remedy));
+            }
+            let from = path.clone();
+            found.push(Through { path, from });
         }
-        accepted
+        Ok(found)
+    }
+
+    fn must_stay_closed(&self, folder: &Path) -> Option<String> {
+        let home = self.yard.given.home.as_deref();
+        let whole = [Some(self.root()), home, Some(&self.inner.site.state)];
+        if let Some(held) = whole
+            .into_iter()
+            .flatten()
+            .find(|one| one.starts_with(folder))
+        {
+            return Some(format!("`{}` lies in it", held.display()));
+        }
+        let hidden = self.hidden();
+        if hidden
+            .iter()
+            .any(|one| folder.starts_with(one) || one.starts_with(folder))
+        {
+            return Some("it holds what commands must not see".to_owned());
+        }
+        let inside = folder.strip_prefix(self.root()).ok()?;
+        let inside = WorkspacePath::new(inside.to_str()?).ok()?;
+        let below = WorkspacePath::new(&format!("{inside}/any")).ok();
+        let catalogue = &self.inner.shelf.books.catalogue;
+        let known = |path: &WorkspacePath| catalogue.is_authority(path).is_some();
+        let git = inside
+            .as_str()
+            .split('/')
+            .any(|name| name.eq_ignore_ascii_case(".git"));
+        (git || known(&inside) || below.as_ref().is_some_and(known))
+            .then(|| "it decides about agents or belongs to git".to_owned())
+    }
+
+    /// Another lane is used only by the user's own word.
+    fn accepted(&self) -> Vec<Weaker> {
+        match self.inner.shelf.books.law.isolation() {
+            law::Isolation::Full => Vec::new(),
+            law::Isolation::Process => vec![Weaker::Snapshot],
+            law::Isolation::None => vec![Weaker::Snapshot, Weaker::NoNamespaces],
+        }
     }
 
     fn bounds(&self, command: &Command) -> Limits {
@@ -263,6 +335,14 @@ impl Room<'_> {
     fn names(&self, variable: &str) -> bool {
         let given = &self.yard.given.environment;
         given.iter().any(|(name, _)| name == variable)
+    }
+}
+
+/// Whether a private layer has nothing in it, or does not exist. One that can't be listed may have.
+fn is_empty(tree: &Path) -> bool {
+    match std::fs::read_dir(tree) {
+        Ok(mut names) => names.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }
 }
 

@@ -42,7 +42,7 @@ impl Room<'_> {
                 text.extend_from_slice(format!("{file}\n").as_bytes());
             }
         }
-        files::write_atomic(&layer.join(FILE), &text, Some(0o644))?;
+        files::write_scratch(&layer.join(FILE), &text)?;
         Ok(Some(layer))
     }
 }

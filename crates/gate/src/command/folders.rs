@@ -56,3 +56,12 @@ pub(crate) fn made(path: PathBuf) -> Result<PathBuf, GateError> {
     files::ensure_dir_private(&path)?;
     Ok(path)
 }
+
+/// Makes a private folder that nobody misses when the machine goes down, and gives its path back.
+pub(crate) fn scratch(path: PathBuf) -> Result<PathBuf, GateError> {
+    if let Some(above) = path.parent().filter(|above| !above.is_dir()) {
+        files::ensure_dir_private(above)?;
+    }
+    files::make_scratch_dir(&path)?;
+    Ok(path)
+}

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tagout_policy::judge::Isolation;
 use tagout_policy::law;
-use tagout_sandbox::{Host, Line, nested_mount};
+use tagout_sandbox::{Host, Line, State, nested_mount};
 use tagout_vocab::Class;
 use tagout_workspace::files;
 
@@ -89,6 +89,39 @@ impl Engine {
         let state = &self.inner.site.state;
         let host = probe(state)?;
         Store::write(&file(state), &host)?;
-        Ok(host.lines())
+        let mut lines = host.lines();
+        lines.push(self.accepted());
+        Ok(lines)
+    }
+
+    /// Whether the user's own layer accepts something weaker where the transaction lane can't be
+    /// had, such as in a workspace with a mount in it.
+    fn accepted(&self) -> Line {
+        let (enforcer, state, remedy) = match self.inner.shelf.books.law.isolation() {
+            law::Isolation::Full => (
+                "not accepted: a command that the transaction lane can't hold is refused",
+                State::Enforced,
+                "nothing, or `isolation: {accept: process}` in your own policy for the snapshot \
+                 lane",
+            ),
+            law::Isolation::Process => (
+                "accepted in your own policy (`process`): the snapshot lane",
+                State::Weaker,
+                "",
+            ),
+            law::Isolation::None => (
+                "accepted in your own policy (`none`): the snapshot lane, also without name spaces",
+                State::Weaker,
+                "",
+            ),
+        };
+        let root = self.inner.workspace.root();
+        let needed = nested_mount(root).map(|mount| format!("; `{}` needs it", mount.display()));
+        Line {
+            what: "weaker lane for commands that write".to_owned(),
+            enforcer: format!("{enforcer}{}", needed.unwrap_or_default()),
+            state,
+            remedy: remedy.to_owned(),
+        }
     }
 }

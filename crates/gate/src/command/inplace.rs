@@ -10,14 +10,15 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tagout_sandbox::layer::{self, Put};
 use tagout_sandbox::{Ended, Running, SandboxError};
 use tagout_vocab::CallId;
 use tagout_vocab::limits::{SNAPSHOT_NOTE_MS, SNAPSHOT_TRIES_MAX};
-use tagout_workspace::{Mark, RelPath, TakenBack, files};
+use tagout_workspace::{Mark, RelPath, StoodKind, TakenBack, files};
 
 use super::folders::made;
 use super::run::{Room, of_state};
-use super::writable;
+use super::writable::{self, Keeping};
 use crate::engine::Inner;
 use crate::error::GateError;
 use crate::store::{Locked, Store};
@@ -60,7 +61,7 @@ impl<'a> InPlace<'a> {
         let locked = inner.site.store.lock(&folder).map_err(state)?;
         take_back_all(inner, &folder).map_err(state)?;
         let execution = room.ticket.execution.clone();
-        let paths = writable::paths(inner, room.ticket.intent.as_ref())?;
+        let paths = writable::paths(inner, room.ticket.intent.as_ref(), Keeping::Everything)?;
         let workspace = &inner.workspace;
         workspace.snapshot(&execution, &paths, inner.clockwork.now())?;
         workspace.secure()?;
@@ -206,4 +207,35 @@ fn kept(inner: &Inner, execution: &CallId, path: &str) -> Result<Option<String>,
     let place = folder.join(Store::name_of(path));
     files::write_atomic(&place, &bytes, Some(0o600))?;
     Ok(Some(place.display().to_string()))
+}
+
+/// Puts what was taken back into a layer, from the top.
+pub(super) fn lay(inner: &Inner, taken: &TakenBack, upper: &Path) -> Result<(), GateError> {
+    let root = inner.workspace.root();
+    let mut closed: Option<RelPath> = None;
+    inner.workspace.each_taken(taken, |path, left| {
+        if closed.as_ref().is_some_and(|above| path.is_beneath(above)) {
+            return Ok(());
+        }
+        let is_folder = left
+            .as_ref()
+            .is_some_and(|one| one.kind == StoodKind::Folder);
+        if !is_folder {
+            closed = Some(path.clone());
+        }
+        let lost = || tagout_workspace::Error::Missing {
+            path: path.to_string(),
+        };
+        let what = match &left {
+            None => Put::Gone,
+            Some(one) => match (one.kind, &one.bytes) {
+                (StoodKind::Folder, _) => Put::Folder(one.mode),
+                (StoodKind::File, Some(bytes)) => Put::File(bytes, one.mode),
+                (StoodKind::Symlink, Some(target)) => Put::Symlink(target),
+                (StoodKind::Special, _) => return Ok(()),
+                (StoodKind::File | StoodKind::Symlink, None) => return Err(lost().into()),
+            },
+        };
+        Ok(layer::put((root, path.as_bytes()), upper, what)?)
+    })
 }

@@ -4,12 +4,16 @@
 //! private part of that stays with the session, the rest is judged path by path and staged into the
 //! call's one transaction, or parked as a whole.
 
+mod again;
+mod apart;
 mod apply;
 mod clean;
+mod commits;
 mod confine;
 mod ended;
 mod exclude;
 mod folders;
+mod git_asked;
 mod host;
 mod inplace;
 mod judged;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tagout_ledger::{Strength, redact};
 use tagout_vocab::limits::PARKED_PATHS_MAX;
 
+use super::again;
 use super::parked::{self, Parked};
 use super::run::Layer;
 use crate::engine::Inner;
@@ -31,6 +32,7 @@ pub(crate) fn park(inner: &Inner, ticket: &Ticket, layer: &Layer, mut failure: F
     };
     match inner.site.store.keep_parked(&parked) {
         Ok(()) => {
+            again::keep_bases(inner, ticket, &parked, &layer.own);
             failure.remedy = format!("{}; {}", failure.remedy, parked::told(&id, failure.code));
             let told = failure.more.told.get_or_insert_with(|| json!({}));
             if let Value::Object(told) = told {

@@ -195,8 +195,10 @@ pub(crate) fn told(id: &str, code: Code) -> String {
         "someone else changed the same files"
     } else if code == Code::AuthorityFile {
         "it touches what decides about agents"
-    } else {
+    } else if matches!(code, Code::ScopeViolation) {
         "not all of it is permitted"
+    } else {
+        "the command did not end well"
     };
     format!("nothing of it was applied ({what}); it is kept as `{id}` until a person decides")
 }

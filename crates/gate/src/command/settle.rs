@@ -1,11 +1,14 @@
 //! What becomes of what a command wrote: its private part stays with the session, the rest is
 //! judged and staged.
 
+use std::path::Path;
+
 use serde_json::json;
 use tagout_ledger::{Strength, Usage, redact};
 use tagout_policy::law::OnFailure;
 use tagout_sandbox::Limit;
 use tagout_sandbox::layer::{self, ChangeSet};
+use tagout_trace::lessons;
 use tagout_vocab::limits::LESSON_BYTES_MAX;
 use tagout_vocab::{Class, Code};
 use tagout_workspace::{Change, TakenBack, Transaction};
@@ -20,6 +23,7 @@ use crate::context::Ran;
 use crate::error::GateError;
 use crate::failure::{Failure, FailureKind};
 use crate::lifecycle::Cause;
+use crate::record::NETWORK_OPEN;
 use crate::tool::Lesson;
 
 /// Why what a command wrote must not be applied.
@@ -116,10 +120,13 @@ impl Room<'_> {
         let mut layer = None;
         let mut ended = over.ended.clone();
         if let Some(taken) = &over.taken {
-            drop(layer::remove(&over.places.own));
-            let kept = self.keep_taken(taken, &mut ended, transaction, refused.is_none());
+            let kept = self.keep_taken((over, taken), &mut ended, transaction, refused.is_none());
             if refused.is_none() {
                 refused = kept.err();
+            }
+            layer = self.lay(command, (over, taken), refused.as_mut());
+            if layer.is_none() {
+                drop(layer::remove(&over.places.own));
             }
         } else if self.ticket.class == Class::Destructive && !command.long_running {
             let own = Layer {
@@ -210,7 +217,7 @@ impl Room<'_> {
             ))
         };
         let set = self.read(over).map_err(state)?;
-        let (paths, beyond) = self.judged(&set);
+        let (paths, beyond) = self.judged(&set, &over.places.own);
         ended.changed = paths.iter().map(|one| one.path.clone()).collect();
         if let Some(layer) = layer {
             layer.paths = paths;
@@ -227,11 +234,43 @@ impl Room<'_> {
         Ok(())
     }
 
-    /// Judges what was done in place and is taken back already, and stages it. What may not be
-    /// applied is not parked: there is no layer to keep it in.
+    /// What was done in place and taken back, as a layer that can be parked. Nothing of it is
+    /// given up, however the run ended: a person may have worked in the same files meanwhile, and
+    /// nobody can tell whose work is whose.
+    fn lay(
+        &self,
+        command: &Command,
+        (over, taken): (&Over, &TakenBack),
+        refused: Option<&mut Refused>,
+    ) -> Option<Layer> {
+        let refused = refused.filter(|_| !taken.changes.is_empty())?;
+        let upper = over.places.upper();
+        let laid = super::inplace::lay(self.inner, taken, &upper);
+        let mark = laid.and_then(|()| Ok(self.inner.workspace.mark()?));
+        match mark {
+            Ok(mark) => {
+                refused.parked = true;
+                let intent = self.ticket.intent.as_ref();
+                let (paths, _) = super::judged::judged_changes(self.inner, intent, &taken.changes);
+                Some(Layer {
+                    own: over.places.own.clone(),
+                    paths,
+                    line: command.line.clone(),
+                    mark,
+                })
+            }
+            Err(error) => {
+                let more = format!("; what it changed could not be kept: {error}");
+                refused.message.push_str(&more);
+                None
+            }
+        }
+    }
+
+    /// Judges what was done in place and is taken back already, and stages it.
     fn keep_taken(
         &self,
-        taken: &TakenBack,
+        (over, taken): (&Over, &TakenBack),
         ended: &mut CommandEnded,
         transaction: &mut Transaction<'_>,
         wanted: bool,
@@ -262,7 +301,10 @@ impl Room<'_> {
         beyond.and_then(|()| staged()).map_err(|failure| Refused {
             parked: false,
             ..Refused::kept(failure)
-        })
+        })?;
+        // The caches are only caches: what can't be kept of them is made again.
+        drop(over.whole.then(|| split_caches(over)));
+        Ok(())
     }
 
     /// Moves what is private into the session's layers.
@@ -273,12 +315,7 @@ impl Room<'_> {
         places
             .private
             .split(&places.upper(), self.root(), &is_private)?;
-        for cache in &places.caches {
-            cache
-                .private
-                .split(&cache.upper, &cache.folder, &|_, _| true)?;
-        }
-        Ok(())
+        split_caches(over)
     }
 
     /// What a command changed, private paths left out.
@@ -298,14 +335,18 @@ impl Room<'_> {
     }
 
     /// Every path of a set with what stands against it.
-    pub(crate) fn judged(&self, set: &ChangeSet) -> (Vec<ParkedPath>, Result<(), Failure>) {
-        super::judged(self.inner, self.ticket.intent.as_ref(), set)
+    pub(crate) fn judged(
+        &self,
+        set: &ChangeSet,
+        own: &Path,
+    ) -> (Vec<ParkedPath>, Result<(), Failure>) {
+        super::judged(self.inner, self.ticket.intent.as_ref(), (set, own))
     }
 
     /// H14: a verification that failed teaches something. Its exit decides, not its words.
     fn lesson(&self, command: &Command, ended: &CommandEnded) -> Option<Lesson> {
         let exit_code = ended.exit.map(tagout_sandbox::Exit::shell_code)?;
-        if exit_code == 0 || !self.yard.words.verifies(&command.line) {
+        if exit_code == 0 || lessons::verification(&command.line).is_none() {
             return None;
         }
         let shown = redact(&ended.printed.shown, Strength::Full);
@@ -322,6 +363,16 @@ impl Room<'_> {
     }
 }
 
+/// Moves what was written to the caches into the session's layers.
+fn split_caches(over: &Over) -> Result<(), GateError> {
+    for cache in &over.places.caches {
+        cache
+            .private
+            .split(&cache.upper, &cache.folder, &|_, _| true)?;
+    }
+    Ok(())
+}
+
 fn stage(over: &Over, set: &ChangeSet, transaction: &mut Transaction<'_>) -> Result<(), Failure> {
     let staged = changes::stage(set, &over.places.upper(), transaction, &over.mark);
     staged.map_err(|error| of_stage(&error))
@@ -334,7 +385,9 @@ fn told(ended: &CommandEnded) -> serde_json::Value {
         .iter()
         .map(|one| json!({ "what": one.what, "by": one.by, "weaker": one.weaker }))
         .collect();
+    let is_open = |one: &tagout_sandbox::Enforcer| one.by == tagout_sandbox::NETWORK_OPEN;
     json!({
+        NETWORK_OPEN: ended.enforcers.iter().any(is_open),
         "lane": ended.lane.as_str(),
         "exit": ended.exit.map(tagout_sandbox::Exit::shell_code),
         "limit": ended.limit_hit.as_ref().map(|hit| hit.detail.clone()),

@@ -1,6 +1,6 @@
-//! What is known of everyday tools, as data: build folders, caches, verifying commands.
+//! What is known of everyday tools, as data: build folders, caches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -18,8 +18,8 @@ pub(crate) struct Words {
     pub(crate) generated_files: Vec<String>,
     /// Folders of the home in which tools keep what they can fetch or make again.
     pub(crate) caches: Vec<CacheFolder>,
-    /// Words by which a command is known to verify something (H14).
-    pub(crate) verifying: Vec<String>,
+    /// Programs that keep nothing in the home when they only read.
+    pub(crate) without_caches: BTreeSet<String>,
     /// Variables that every command gets, whatever the person's own environment says.
     pub(crate) environment: BTreeMap<String, String>,
 }
@@ -40,12 +40,5 @@ impl Words {
             path: "commands.json".into(),
             source,
         })
-    }
-
-    /// H14: whether a command line verifies something: tests, lints, checks types.
-    pub(crate) fn verifies(&self, line: &str) -> bool {
-        let part = |c: char| !c.is_alphanumeric() && c != '-' && c != '_';
-        line.split(part)
-            .any(|word| self.verifying.iter().any(|known| known == word))
     }
 }

@@ -63,8 +63,22 @@ impl Measured {
     }
 }
 
+/// Whether what is found has to be kept before a command may write it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Keeping {
+    /// It is written in place, so all of it.
+    Everything,
+    /// It is written elsewhere.
+    Nothing,
+}
+
 /// The folders that an intent owns as a whole and the single files that it owns elsewhere.
-pub(super) fn paths(inner: &Inner, intent: Option<&IntentId>) -> Result<Vec<RelPath>, ToolError> {
+pub(super) fn paths(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    keeping: Keeping,
+) -> Result<Vec<RelPath>, ToolError> {
+    let keeps = keeping == Keeping::Everything;
     let owns = observed::owner(inner, intent);
     let root = inner.workspace.root();
     let mut measured = Measured::default();
@@ -86,13 +100,17 @@ pub(super) fn paths(inner: &Inner, intent: Option<&IntentId>) -> Result<Vec<RelP
             if metadata.is_dir() {
                 let inside = WorkspacePath::new(&format!("{relative}/{ANY}/{ANY}"));
                 if inside.is_ok_and(|inside| owns(&inside)) {
-                    measure(&path, &mut measured)?;
+                    if keeps {
+                        measure(&path, &mut measured)?;
+                    }
                     found.push(RelPath::from(&own));
                 } else {
                     open.push((path, format!("{relative}/")));
                 }
             } else if metadata.is_file() && owns(&own) {
-                measured.keep(&path, &metadata)?;
+                if keeps {
+                    measured.keep(&path, &metadata)?;
+                }
                 found.push(RelPath::from(&own));
             }
         }

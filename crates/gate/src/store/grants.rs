@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use ed25519_dalek::SigningKey;
 use serde::{Deserialize, Serialize};
-use tagout_policy::capability::Capability;
 use tagout_policy::capability::grants::{Grant, PublicKey, Revocation, TrustedKeys};
 use tagout_policy::judge::Grants;
 use tagout_vocab::limits::RECORD_BYTES_MAX;
@@ -105,20 +104,16 @@ impl Store {
         })
     }
 
-    /// Notes a use of every grant that may have let a call through: too many are counted rather
-    /// than too few.
+    /// Notes a use of every grant that let a call through.
     pub(crate) fn note_grant_uses(
         &self,
-        grants: &Grants,
-        needed: &BTreeSet<Capability>,
+        grants: &BTreeSet<GrantId>,
         now: Timestamp,
     ) -> Result<(), GateError> {
         let mut lines = Vec::new();
-        for grant in &grants.given {
-            if grant.capabilities.intersection(needed).next().is_some() {
-                let used: (&GrantId, Timestamp) = (&grant.grant_id, now);
-                lines.extend(Self::bytes(&self.uses_path(), &used)?);
-            }
+        for grant in grants {
+            let used: (&GrantId, Timestamp) = (grant, now);
+            lines.extend(Self::bytes(&self.uses_path(), &used)?);
         }
         if lines.is_empty() {
             return Ok(());

@@ -11,7 +11,7 @@ use tagout_vocab::limits::{
 use tagout_vocab::{IntentId, SessionId, Timestamp};
 use tagout_workspace::files;
 
-use super::Store;
+use super::{Locked, Store};
 use crate::error::GateError;
 use crate::tool::Lesson;
 
@@ -31,10 +31,14 @@ pub(crate) struct IntentUse {
 }
 
 impl IntentUse {
+    /// Who holds it now, and until when.
+    pub(crate) fn held(&self, now: Timestamp) -> Option<&Lease> {
+        self.lease.as_ref().filter(|lease| now < lease.until)
+    }
+
     /// Who holds it now.
     pub(crate) fn holder(&self, now: Timestamp) -> Option<&SessionId> {
-        let lease = self.lease.as_ref().filter(|lease| now < lease.until);
-        lease.map(|lease| &lease.session)
+        self.held(now).map(|lease| &lease.session)
     }
 }
 
@@ -113,6 +117,11 @@ impl Store {
         let bytes = files::read(&self.lessons_path(id), RECORD_BYTES_MAX)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         Ok(lessons::recall(&text, LESSON_BYTES_MAX))
+    }
+
+    /// Keeps others from adding lessons meanwhile.
+    pub(crate) fn lock_lessons(&self) -> Result<Locked, GateError> {
+        self.lock(Path::new(FOLDER))
     }
 
     /// H14: adds to what was learnt for an intent, once for each distinct failure.

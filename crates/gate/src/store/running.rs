@@ -1,7 +1,8 @@
 //! Which executions a living process is at: its log is locked as long as it lives.
 //!
 //! A log whose lock can be had belongs to a process that is gone; what it began and did not end was
-//! never committed, or its journal record says so.
+//! never committed, or its journal record says so. The logs speak of living processes, so nobody
+//! waits until they are on the disk.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -62,8 +63,8 @@ impl Drop for Running {
     fn drop(&mut self) {
         let open = unended(&self.path);
         if open.is_ok_and(|open| open.is_empty()) {
-            drop(files::remove(&self.path));
-            drop(files::remove(&self.path.with_extension("alive")));
+            drop(files::remove_scratch(&self.path));
+            drop(files::remove_scratch(&self.path.with_extension("alive")));
         }
     }
 }
@@ -85,14 +86,17 @@ impl Store {
     /// Begins the log of this process.
     pub(crate) fn begin_running(&self, name: &str) -> Result<Running, GateError> {
         let path = self.path(FOLDER, name);
-        files::write_atomic(&path, b"", Some(0o600))?;
+        // Another file than the log says that the process lives, because every line of the log is
+        // added under a lock of that.
+        files::touch_scratch(&path)?;
         let failed = |source| GateError::Io {
             doing: "lock",
             path: path.clone(),
             source,
         };
         let lock = loop {
-            let place = Self::lock_of(&path)?;
+            let place = path.with_extension("alive");
+            files::touch_scratch(&place)?;
             let lock = File::open(&place).map_err(failed)?;
             lock.lock().map_err(failed)?;
             // Someone who cleaned up may have taken it for a dead process's in between.
@@ -105,16 +109,6 @@ impl Store {
             lock,
             turn: Mutex::new(()),
         })
-    }
-
-    /// The file whose lock says that a log's process lives. It is not the log itself, because every
-    /// line is added under a lock of that.
-    fn lock_of(path: &std::path::Path) -> Result<PathBuf, GateError> {
-        let lock = path.with_extension("alive");
-        if !lock.exists() {
-            files::write_atomic(&lock, b"", Some(0o600))?;
-        }
-        Ok(lock)
     }
 
     /// What living processes are at.

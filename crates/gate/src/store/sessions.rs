@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tagout_trace::lessons;
 use tagout_vocab::limits::{
     DELEGATION_DEPTH_MAX, LESSONS_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX,
 };
@@ -50,9 +51,15 @@ impl SessionRecord {
 
     /// H14: keeps a lesson, once per distinct failure. Says whether it is a new one.
     pub(crate) fn learn(&mut self, lesson: &Lesson) -> bool {
-        let same = |known: &Lesson| {
-            (&known.command, known.exit_code, &known.output)
-                == (&lesson.command, lesson.exit_code, &lesson.output)
+        let mark = |one: &Lesson| {
+            let told = lessons::lesson(&one.command, one.exit_code, &one.output, one.at);
+            told.map(|told| told.signature)
+        };
+        let own = mark(lesson);
+        // The same failure at another time and line is no new one.
+        let same = |known: &Lesson| match own {
+            Some(own) => mark(known) == Some(own),
+            None => (&known.command, &known.output) == (&lesson.command, &lesson.output),
         };
         if self.lessons.iter().any(same) {
             return false;

@@ -22,6 +22,12 @@ CREATE TABLE IF NOT EXISTS records (
     is_published INTEGER NOT NULL, body TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS unpublished ON records (number) WHERE is_published = 0;
+CREATE INDEX IF NOT EXISTS by_time ON records (at, number);
+CREATE TABLE IF NOT EXISTS links (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,
+    is_published INTEGER NOT NULL, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS unpublished_links ON links (number) WHERE is_published = 0;
 CREATE TABLE IF NOT EXISTS steps (
     seq INTEGER PRIMARY KEY, execution TEXT NOT NULL UNIQUE, session TEXT, intent TEXT,
     undoes TEXT NOT NULL, effects TEXT
@@ -31,7 +37,11 @@ CREATE INDEX IF NOT EXISTS by_intent ON steps (intent, seq) WHERE intent IS NOT 
 CREATE TABLE IF NOT EXISTS images (
     digest TEXT PRIMARY KEY, at INTEGER NOT NULL, bytes BLOB NOT NULL
 ) WITHOUT ROWID, STRICT;
+CREATE INDEX IF NOT EXISTS images_by_time ON images (at);
 ";
+
+/// Versions only ever add tables and indexes, so that a later one makes what is missing.
+const SCHEMA_VERSION: i64 = 4;
 
 /// One settled execution that changed files.
 #[derive(Clone, Debug)]
@@ -41,6 +51,14 @@ pub(crate) struct Taken {
     pub(crate) undoes: Vec<CallId>,
     /// What it did, where the journal does not know.
     pub(crate) effects: Option<String>,
+}
+
+/// One line of the list of records in the tree.
+#[derive(Clone, Debug, Eq, PartialEq, Ord, PartialOrd)]
+pub(crate) struct Shown {
+    pub(crate) at: i64,
+    pub(crate) id: String,
+    pub(crate) line: String,
 }
 
 /// The open database.
@@ -60,12 +78,10 @@ impl Book {
             connection.busy_timeout(Duration::from_millis(LOCK_WAIT_MS_MAX))?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
-            let is_new: bool = connection
-                .query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
-                .map(|version| version == 0)?;
-            if is_new {
+            let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            if version < SCHEMA_VERSION {
                 connection.execute_batch(SCHEMA)?;
-                connection.pragma_update(None, "user_version", 1)?;
+                connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             }
             Ok(connection)
         });
@@ -77,10 +93,17 @@ impl Book {
 
     /// Begins a change; one process at a time.
     pub(crate) fn begin(&mut self) -> Result<Pages<'_>, GateError> {
+        self.pages(TransactionBehavior::Immediate)
+    }
+
+    /// Begins to look; keeps nobody from changing it, and sees none of that.
+    pub(crate) fn look(&mut self) -> Result<Pages<'_>, GateError> {
+        self.pages(TransactionBehavior::Deferred)
+    }
+
+    fn pages(&mut self, behavior: TransactionBehavior) -> Result<Pages<'_>, GateError> {
         let path = &self.path;
-        let begun = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate);
+        let begun = self.connection.transaction_with_behavior(behavior);
         let transaction = begun.map_err(|source| GateError::Book {
             path: path.clone(),
             source,
@@ -164,21 +187,91 @@ impl Pages<'_> {
 
     pub(crate) fn record(&self, id: &str) -> Result<Option<String>, GateError> {
         let sql = "SELECT body FROM records WHERE id = ?1";
-        let found = self.transaction.query_row(sql, [id], |row| row.get(0));
-        found.optional().map_err(|source| self.wrong(source))
+        let one = || {
+            let mut found = self.transaction.prepare_cached(sql)?;
+            found.query_row([id], |row| row.get(0)).optional()
+        };
+        one().map_err(|source| self.wrong(source))
     }
 
     /// The latest records since a time, newest first.
     pub(crate) fn latest(&self, since: Timestamp, max: usize) -> Result<Vec<String>, GateError> {
-        let sql = "SELECT body FROM records WHERE at >= ?1 ORDER BY number DESC LIMIT ?2";
+        let sql = "SELECT body FROM records WHERE at >= ?1 ORDER BY at DESC, number DESC LIMIT ?2";
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         self.bodies(sql, params![since.as_millis(), max])
+    }
+
+    /// The number of the record that was taken in last.
+    pub(crate) fn last_number(&self) -> Result<i64, GateError> {
+        let sql = "SELECT coalesce(max(number), 0) FROM records";
+        let found = self.transaction.query_row(sql, [], |row| row.get(0));
+        found.map_err(|source| self.wrong(source))
+    }
+
+    /// The records behind a number up to another one, in the order in which they were taken in; at
+    /// most `max`, each with its number.
+    pub(crate) fn records_after(
+        &self,
+        (after, last): (i64, i64),
+        max: usize,
+    ) -> Result<Vec<(i64, String)>, GateError> {
+        let sql = "SELECT number, body FROM records WHERE number > ?1 AND number <= ?2
+            ORDER BY number LIMIT ?3";
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        let all = || {
+            let mut found = self.transaction.prepare_cached(sql)?;
+            let rows = found.query_map(params![after, last, max], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+            rows.collect::<rusqlite::Result<Vec<(i64, String)>>>()
+        };
+        all().map_err(|source| self.wrong(source))
     }
 
     /// Records that the files in the tree do not show yet, oldest first.
     pub(crate) fn unpublished(&self) -> Result<Vec<String>, GateError> {
         let sql = "SELECT body FROM records WHERE is_published = 0 ORDER BY number";
         self.bodies(sql, params![])
+    }
+
+    /// Keeps the link of a commit to its records; one that is known stays as it is.
+    pub(crate) fn keep_link(
+        &self,
+        (id, at): (&str, Timestamp),
+        body: &str,
+    ) -> Result<(), GateError> {
+        let sql = "INSERT OR IGNORE INTO links (id, at, is_published, body)
+            VALUES (?1, ?2, 0, ?3)";
+        let kept = self
+            .transaction
+            .execute(sql, params![id, at.as_millis(), body]);
+        kept.map(|_| ()).map_err(|source| self.wrong(source))
+    }
+
+    /// Links that the files in the tree do not show yet, oldest first.
+    pub(crate) fn unpublished_links(&self) -> Result<Vec<String>, GateError> {
+        let sql = "SELECT body FROM links WHERE is_published = 0 ORDER BY number";
+        self.bodies(sql, params![])
+    }
+
+    /// Every record and link of this state that the files in the tree are to show.
+    pub(crate) fn published(&self) -> Result<Vec<Shown>, GateError> {
+        // What was read from others has no event of this ledger, and is theirs to show.
+        let sql = "SELECT at, id, body FROM records
+            WHERE is_published = 1 AND json_extract(body, '$.ledger_event') IS NOT NULL UNION ALL
+            SELECT at, id, body FROM links WHERE is_published = 1";
+        let all = || {
+            let mut found = self.transaction.prepare(sql)?;
+            let rows = found.query_map([], |row| {
+                Ok(Shown {
+                    at: row.get(0)?,
+                    id: row.get(1)?,
+                    line: row.get(2)?,
+                })
+            })?;
+            rows.collect::<rusqlite::Result<Vec<Shown>>>()
+        };
+        all().map_err(|source| self.wrong(source))
     }
 
     fn bodies(&self, sql: &str, with: &[&dyn rusqlite::ToSql]) -> Result<Vec<String>, GateError> {
@@ -191,9 +284,14 @@ impl Pages<'_> {
     }
 
     pub(crate) fn note_published(&self) -> Result<(), GateError> {
-        let sql = "UPDATE records SET is_published = 1 WHERE is_published = 0";
-        let done = self.transaction.execute(sql, []);
-        done.map(|_| ()).map_err(|source| self.wrong(source))
+        for sql in [
+            "UPDATE records SET is_published = 1 WHERE is_published = 0",
+            "UPDATE links SET is_published = 1 WHERE is_published = 0",
+        ] {
+            let done = self.transaction.execute(sql, []);
+            done.map_err(|source| self.wrong(source))?;
+        }
+        Ok(())
     }
 
     pub(crate) fn add_step(
@@ -234,6 +332,16 @@ impl Pages<'_> {
         all.into_iter()
             .map(|(seq, text)| Ok((seq, call(text)?)))
             .collect()
+    }
+
+    /// The intent that a call served.
+    pub(crate) fn intent_of(&self, call: &CallId) -> Result<Option<String>, GateError> {
+        let sql = "SELECT intent FROM steps WHERE execution = ?1";
+        let found = self
+            .transaction
+            .query_row(sql, [call.as_str()], |row| row.get(0));
+        let found: Option<Option<String>> = found.optional().map_err(|error| self.wrong(error))?;
+        Ok(found.flatten())
     }
 
     /// Every step from one on, oldest first.

@@ -1,9 +1,9 @@
 //! From an event of the ledger and the bytes of both sides to a record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
-use tagout_ledger::{Event, Kind, PathChange};
+use tagout_ledger::{Event, Kind, LifecycleState, PathChange};
 use tagout_trace::attribution::Origin;
 use tagout_trace::blame::FileChange;
 use tagout_trace::record::{
@@ -18,6 +18,8 @@ use super::{Fresh, effects, permission_of, vcs};
 use crate::changes::git::{self, GitPath};
 use crate::engine::Inner;
 use crate::error::GateError;
+use crate::record::NETWORK_OPEN;
+use crate::settle::AS_PREDICTED;
 
 /// One file that changed, with the bytes of both sides.
 #[derive(Debug)]
@@ -38,6 +40,9 @@ pub(super) struct Gathered<'e> {
     /// Files of which only the digests are known.
     bare: Vec<&'e PathChange>,
 }
+
+/// Before the name of a call that could reach the network.
+pub(crate) const NETWORK_PAGE: &str = "network/";
 
 fn is_traced(path: &str) -> bool {
     git::what(path.as_bytes()) == GitPath::Worktree
@@ -78,19 +83,22 @@ impl<'e> Gathered<'e> {
             None => effects::effects_of(inner, pages, &taken)?,
         };
         let files = files(known.unwrap_or_default());
-        let is_known = |path: &str| {
-            let is = |one: &WorkspacePath| one.as_str() == path;
-            let has = |file: &File| is(&file.path) || file.moved_from.as_ref().is_some_and(is);
-            files.iter().any(has)
-        };
+        let mut names: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        names.extend(
+            files
+                .iter()
+                .filter_map(|file| Some(file.moved_from.as_ref()?.as_str())),
+        );
         let has_digest = |change: &&PathChange| change.before.is_some() || change.after.is_some();
         let bare = body.paths.iter().filter(has_digest);
-        let bare = bare.filter(|change| is_traced(&change.path) && !is_known(&change.path));
+        let is_bare =
+            |change: &&PathChange| is_traced(&change.path) && !names.contains(change.path.as_str());
+        let bare = bare.filter(is_bare).collect();
         Ok(Some(Self {
             event,
             taken,
             is_fresh: fresh.is_some(),
-            bare: bare.collect(),
+            bare,
             files,
         }))
     }
@@ -100,8 +108,26 @@ impl<'e> Gathered<'e> {
         self.event.body.kind == Kind::Undo
     }
 
+    fn has_failed(&self) -> bool {
+        self.event.body.state == Some(LifecycleState::RolledBack)
+    }
+
+    /// Whether nobody can tell who did it: the call failed, and left something else than it said.
+    pub(super) fn is_anyones(&self) -> bool {
+        let said = self.said(AS_PREDICTED);
+        self.has_failed() && said != Some(&Value::Bool(true))
+    }
+
+    fn said(&self, name: &str) -> Option<&Value> {
+        self.event.body.data.as_ref()?.get(name)
+    }
+
     pub(super) fn keep_step(&self, pages: &Pages<'_>) -> Result<(), GateError> {
         let body = &self.event.body;
+        if self.said(NETWORK_OPEN) == Some(&Value::Bool(true)) {
+            let name = format!("{NETWORK_PAGE}{}", self.taken.execution);
+            pages.set_text(&name, "open")?;
+        }
         let session = body.session.as_ref().map(SessionId::as_str);
         let intent = body.intent.as_ref().map(IntentId::as_str);
         pages.add_step((self.event.seq, &self.taken), (session, intent))
@@ -165,7 +191,11 @@ impl<'e> Gathered<'e> {
             declared_class: class.and_then(Value::as_str).and_then(MutationClass::parse),
             tool_name: body.tool_id.clone(),
             tool_origin: None,
-            agent_action: self.is_persons().then(|| "UNDO".to_owned()),
+            agent_action: match (self.is_persons(), self.has_failed()) {
+                (true, _) => Some("UNDO".to_owned()),
+                (false, true) => Some("FAILED".to_owned()),
+                (false, false) => None,
+            },
             agent: body.agent.clone(),
             model: body.model.clone(),
             session_id: body.session.as_ref().map(ToString::to_string),
@@ -192,6 +222,11 @@ impl<'e> Gathered<'e> {
         record
             .modified_ranges
             .extend(known.map(|one| bare(&one.path, one.before, one.after)));
+        if self.is_anyones()
+            && let Some(contributor) = &mut record.contributor
+        {
+            contributor.kind = Entity::Unknown;
+        }
         if self.is_persons() {
             record.contributor = Some(Contributor {
                 kind: Entity::Human,
@@ -251,32 +286,35 @@ fn files(effects: Vec<Effect>) -> Vec<File> {
         matches!(kind, None | Some(StoodKind::File | StoodKind::Symlink))
     };
     let moved = moves(&effects);
-    let mut found: Vec<File> = effects
+    let whole = effects
         .into_iter()
-        .filter(|effect| is_file(&effect.before) && is_file(&effect.after))
-        .filter_map(|effect| {
-            let path = effect.path.to_workspace().ok()?;
-            is_traced(path.as_str()).then_some(File {
-                path,
+        .filter(|effect| is_file(&effect.before) && is_file(&effect.after));
+    let mut found: BTreeMap<WorkspacePath, File> = BTreeMap::new();
+    for effect in whole {
+        let Ok(path) = effect.path.to_workspace() else {
+            continue;
+        };
+        if is_traced(path.as_str()) {
+            let file = File {
+                path: path.clone(),
                 moved_from: None,
                 before: effect.before,
                 after: effect.after,
-            })
-        })
-        .collect();
+            };
+            found.insert(path, file);
+        }
+    }
     for (to, from) in moved {
         let (Ok(to), Ok(from)) = (to.to_workspace(), from.to_workspace()) else {
             continue;
         };
-        let at = found.iter().position(|file| file.path == from);
-        let before = at.and_then(|at| found.swap_remove(at).before);
-        if let Some(file) = found.iter_mut().find(|file| file.path == to) {
+        let before = found.remove(&from).and_then(|gone| gone.before);
+        if let Some(file) = found.get_mut(&to) {
             file.before = before;
             file.moved_from = Some(from);
         }
     }
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    found
+    found.into_values().collect()
 }
 
 /// Files that went from one place to another with their content: where to, and where from.

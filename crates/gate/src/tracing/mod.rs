@@ -8,14 +8,18 @@ mod ask;
 mod book;
 mod effects;
 mod gather;
+mod git;
 mod publish;
+mod ties;
 mod vcs;
+mod views;
 
-pub use ask::{Blamed, TraceQuery};
+pub use ask::{Blamed, TraceQuery, TraceRecords};
 
 pub(crate) use book::{Book, By, Pages, Taken};
 pub(crate) use effects::effects_of;
-pub(crate) use gather::moves;
+pub(crate) use gather::{NETWORK_PAGE, moves};
+pub(crate) use ties::{commits, pushed};
 
 use tagout_ledger::{Event, LifecycleState, Reader};
 use tagout_trace::blame::{Authorship, Outside};
@@ -30,6 +34,7 @@ use crate::error::GateError;
 use crate::permit::Ticket;
 use crate::receipt::Receipt;
 use gather::Gathered;
+use ties::Patience;
 
 /// The execution that was closed just now, with what only its own process still knows.
 #[derive(Debug)]
@@ -72,9 +77,24 @@ pub(crate) fn catch_up(inner: &Inner, fresh: Option<&Fresh<'_>>) -> Result<Vec<S
     let mut warnings = Vec::new();
     loop {
         let pages = book.begin()?;
-        let has_more = take_in(inner, &pages, (fresh, &mut warnings))?;
-        if let Err(error) = publish::publish(inner, &pages) {
-            warnings.push(format!("the views of the trace are not written: {error}"));
+        let mut has_more = take_in(inner, &pages, (fresh, &mut warnings))?;
+        if !has_more {
+            let patience = match fresh {
+                Some(_) => Patience::CLOSING,
+                None => Patience::ASKED,
+            };
+            match ties::look(inner, &pages, patience) {
+                Ok(looked) => {
+                    has_more = looked.has_told || (looked.has_more && fresh.is_none());
+                }
+                Err(error) => warnings.push(format!("commits are not looked through: {error}")),
+            }
+        }
+        match publish::publish(inner, &pages) {
+            Ok(told) => warnings.extend(told),
+            Err(error) => {
+                warnings.push(format!("the views of the trace are not written: {error}"));
+            }
         }
         pages.commit()?;
         if !has_more {
@@ -100,6 +120,7 @@ fn take_in(
         let event = event?;
         next = event.seq.saturating_add(1);
         note_permission(pages, &event)?;
+        ties::take_in(pages, &event)?;
         if is_change(&event) {
             let told = trace(inner, pages, (&event, fresh))?;
             warnings.extend(told);
@@ -109,10 +130,14 @@ fn take_in(
     Ok(next > from && next < reader.size()?)
 }
 
-/// An execution that ended with changed files, a person's own among them.
+/// An execution that ended with changed files, a person's own among them. What was rolled back has
+/// files only if a client left them changed.
 fn is_change(event: &Event) -> bool {
     let body = &event.body;
-    let is_over = matches!(body.state, None | Some(LifecycleState::Completed));
+    let is_over = matches!(
+        body.state,
+        None | Some(LifecycleState::Completed | LifecycleState::RolledBack)
+    );
     is_over && body.execution_id.is_some() && !body.paths.is_empty()
 }
 
@@ -155,8 +180,17 @@ fn trace(
     }))
 }
 
-/// Keeps a record and the lists that lead to it. Whether it is new.
+/// Keeps a record, the lists that lead to it and its part of the map. Whether it is new.
 fn keep(pages: &Pages<'_>, record: &Record, is_published: bool) -> Result<bool, GateError> {
+    let is_new = note(pages, record, is_published)?;
+    if is_new {
+        publish::map_all(pages, std::slice::from_ref(record))?;
+    }
+    Ok(is_new)
+}
+
+/// Keeps a record and the lists that lead to it. Whether it is new.
+fn note(pages: &Pages<'_>, record: &Record, is_published: bool) -> Result<bool, GateError> {
     let at = record.timestamp.unwrap_or_default();
     let body = record.to_line();
     if !pages.keep((&record.id, at), body.trim_end(), is_published)? {
@@ -182,16 +216,21 @@ fn keep(pages: &Pages<'_>, record: &Record, is_published: bool) -> Result<bool, 
     for (topic, name) in names {
         lists.add(topic, name, &posting)?;
     }
-    publish::map(pages, record)?;
     Ok(true)
 }
 
 fn attribute(inner: &Inner, pages: &Pages<'_>, gathered: &Gathered) -> Result<(), GateError> {
     let files = gathered.files();
     let mut authorship = Authorship::new(pages);
-    if gathered.is_persons() {
+    let someone = match (gathered.is_persons(), gathered.is_anyones()) {
+        (true, _) => Some(Outside::Human),
+        // The call failed, so the lines may be its client's or a person's.
+        (false, true) => Some(Outside::Unknown),
+        (false, false) => None,
+    };
+    if let Some(outside) = someone {
         for file in &files {
-            authorship.observe(file.path, file.after.unwrap_or_default(), Outside::Human)?;
+            authorship.observe(file.path, file.after.unwrap_or_default(), outside)?;
         }
         return Ok(());
     }

@@ -1,8 +1,14 @@
 //! Guard: admitted in one process, settled in another, never rolled back.
 
 use serde_json::json;
-use tagout_gate::{Admission, Engine, GateError, Outcome, Permit, Promise, Report, Reported};
-use tagout_vocab::{Call, CallId, State, Timestamp};
+use tagout_gate::trace::attribution::Author;
+use tagout_gate::trace::record::Entity;
+use tagout_gate::trace::undo::Loss;
+use tagout_gate::{
+    Admission, Engine, GateError, Outcome, Permit, Promise, Report, Reported, TraceQuery,
+    UndoTarget, Undone,
+};
+use tagout_vocab::{Call, CallId, State, Timestamp, WorkspacePath};
 
 use crate::support::*;
 
@@ -95,16 +101,28 @@ fn a_forged_permit_file_is_refused() {
         .unwrap()
         .unwrap()
         .path();
-    let mut ticket: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    let seq = ticket["seq"].as_u64().unwrap();
-    ticket["seq"] = json!(seq - 1);
-    std::fs::write(&file, ticket.to_string()).unwrap();
-    let resumed = engine.resume(&CallId::new("c-1").unwrap());
-    assert!(
-        matches!(resumed, Err(GateError::NoPermit { .. })),
-        "{resumed:?}"
-    );
+    let honest: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let other = tagout_vocab::Digest::of(b"other arguments");
+    // Behind the event that authorised it, for a call that was never made, for another session, for
+    // other arguments.
+    for (key, value) in [
+        ("seq", json!(honest["seq"].as_u64().unwrap() + 100)),
+        ("execution", json!("c-2")),
+        ("session", json!("s-2")),
+        ("input_hash", json!(other)),
+    ] {
+        let mut ticket = honest.clone();
+        assert_ne!(ticket[key], value);
+        ticket[key] = value;
+        std::fs::write(&file, ticket.to_string()).unwrap();
+        let resumed = engine.resume(&CallId::new("c-1").unwrap());
+        assert!(
+            matches!(resumed, Err(GateError::NoPermit { .. })),
+            "{key}: {resumed:?}"
+        );
+    }
+    std::fs::write(&file, honest.to_string()).unwrap();
+    assert!(engine.resume(&CallId::new("c-1").unwrap()).is_ok());
 }
 
 /// §13.7: the same call seen twice is judged once.
@@ -289,4 +307,152 @@ fn an_open_id_is_no_pass_for_another_call() {
     ] {
         assert_eq!(denied(&engine, &named(other, "c-1")), "CONFLICT");
     }
+}
+
+fn failed() -> Report {
+    Report {
+        ended: Reported::Failed {
+            message: "it says that it failed".to_owned(),
+        },
+        output: None,
+        arguments: None,
+    }
+}
+
+fn blamed(engine: &Engine, path: &str) -> Vec<Author> {
+    let path = WorkspacePath::new(path).unwrap();
+    let found = engine.blame(&path).unwrap();
+    found.blame.lines.iter().map(|line| line.author).collect()
+}
+
+fn undone(engine: &Engine, target: &UndoTarget) -> Undone {
+    let planned = engine.plan_undo(target).unwrap();
+    engine.undo(&planned, "person").unwrap()
+}
+
+/// H11, §13.8: what a call left although it failed is a record and can be taken back; nobody says
+/// for certain who wrote it, unless it is what the arguments said.
+#[test]
+fn a_failed_call_that_left_changes_is_traced() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let cases = [
+        ("c-1", "src/a.txt", Some("half of wha"), failed()),
+        ("c-2", "src/b.txt", Some("what was asked for\n"), failed()),
+        (
+            "c-3",
+            "src/c.txt",
+            Some("something else"),
+            Report::default(),
+        ),
+        ("c-4", "src/d.txt", None, failed()),
+    ];
+    for (id, path, left, report) in &cases {
+        let permit = admitted(&engine, &named(write(path, "what was asked for\n"), id));
+        if let Some(left) = left {
+            world.write(path, left);
+        }
+        let receipt = engine.settle(permit, report);
+        assert_eq!(receipt.outcome, Outcome::RolledBack, "{id}");
+        assert!(receipt.warnings.is_empty(), "{:?}", receipt.warnings);
+        assert_eq!(receipt.left.len(), usize::from(left.is_some()), "{id}");
+    }
+    let records = engine.trace_query(&TraceQuery::default()).unwrap();
+    let told = |call: &str| {
+        let found = records
+            .iter()
+            .find(|one| one.call_id.as_deref() == Some(call));
+        found.map(|one| {
+            let kind = one.contributor.as_ref().map(|one| one.kind);
+            let range = &one.modified_ranges[0];
+            (one.agent_action.clone().unwrap(), kind, range.after_hash)
+        })
+    };
+    let unknown = |text: &str| {
+        let hash = Some(tagout_vocab::Digest::of(text.as_bytes()));
+        Some(("FAILED".to_owned(), Some(Entity::Unknown), hash))
+    };
+    assert_eq!(told("c-1"), unknown("half of wha"));
+    assert_eq!(told("c-3"), unknown("something else"));
+    assert_eq!(told("c-2").unwrap().1, Some(Entity::Ai));
+    assert_eq!(told("c-4"), None);
+    assert_eq!(blamed(&engine, "src/a.txt"), [Author::Unknown]);
+    assert_eq!(blamed(&engine, "src/c.txt"), [Author::Unknown]);
+    assert!(matches!(
+        blamed(&engine, "src/b.txt")[..],
+        [Author::Agent(_)]
+    ));
+    let one = undone(&engine, &UndoTarget::Call(CallId::new("c-1").unwrap()));
+    assert_eq!(
+        (one.paths, world.read("src/a.txt")),
+        (vec!["src/a.txt".to_owned()], None)
+    );
+    let session = select("x").session.unwrap();
+    let all = undone(&engine, &UndoTarget::Session(session));
+    assert_eq!(all.paths, ["src/b.txt", "src/c.txt"]);
+    assert_eq!(
+        (world.read("src/b.txt"), world.read("src/c.txt")),
+        (None, None)
+    );
+}
+
+/// B4: what a client wrote is taken back from what was kept of it, and done again.
+#[test]
+fn a_clients_edit_is_taken_back_and_done_again() {
+    let world = World::new();
+    world.write("src/a.txt", "one\ntwo\nthree\n");
+    let engine = in_action(&world, vec![]);
+    drop(engine.execute(&read("src/a.txt")));
+    let new = "one\nTWO\nthree\n";
+    let permit = admitted(&engine, &named(write("src/a.txt", new), "c-1"));
+    world.write("src/a.txt", new);
+    assert_eq!(engine.settle(permit, &DONE).outcome, Outcome::Completed);
+    world.write("src/a.txt", "one\nTWO\nthree\nby hand\n");
+    let call = UndoTarget::Call(CallId::new("c-1").unwrap());
+    let back = undone(&engine, &call);
+    assert_eq!(
+        world.read("src/a.txt").as_deref(),
+        Some("one\ntwo\nthree\nby hand\n")
+    );
+    // Another process knows as much.
+    drop(engine);
+    let engine = world.engine();
+    let again = undone(&engine, &UndoTarget::Call(back.execution));
+    assert_eq!(
+        world.read("src/a.txt").as_deref(),
+        Some("one\nTWO\nthree\nby hand\n")
+    );
+    drop(undone(&engine, &UndoTarget::Call(again.execution)));
+    assert_eq!(
+        world.read("src/a.txt").as_deref(),
+        Some("one\ntwo\nthree\nby hand\n")
+    );
+    // What is taken back twice is taken back once.
+    assert!(engine.plan_undo(&call).unwrap().plan.edits.is_empty());
+}
+
+/// B4: what is no longer kept is listed, and nothing is written.
+#[test]
+fn a_clients_edit_past_the_horizon_is_listed() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    for (id, path) in [("c-1", "src/a.txt"), ("c-2", "src/b.txt")] {
+        world.write(path, &format!("the old text of {id}\n"));
+        drop(engine.execute(&read(path)));
+        let new = format!("the new text of {id}\n");
+        let permit = admitted(&engine, &named(write(path, &new), id));
+        world.write(path, &new);
+        assert_eq!(engine.settle(permit, &DONE).outcome, Outcome::Completed);
+        world.time.pass(tagout_vocab::limits::UNDO_HORIZON_MS + 1);
+        drop(engine.reset(&select("x").session.unwrap()));
+        drop(engine.execute(&select("INT-001")));
+    }
+    let call = UndoTarget::Call(CallId::new("c-1").unwrap());
+    let planned = engine.plan_undo(&call).unwrap();
+    assert!(planned.plan.edits.is_empty(), "{:?}", planned.plan);
+    assert_eq!(planned.plan.impossible[0].why, Loss::PastHorizon);
+    assert_eq!(
+        world.read("src/a.txt").as_deref(),
+        Some("the new text of c-1\n")
+    );
 }

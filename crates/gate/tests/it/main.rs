@@ -10,6 +10,7 @@
 
 mod approvals;
 mod bad_places;
+mod between;
 mod changes;
 mod failures;
 mod flow;
@@ -21,4 +22,5 @@ mod sessions;
 mod support;
 mod threats;
 mod tidying;
+mod tracing;
 mod types;

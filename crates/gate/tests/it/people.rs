@@ -7,7 +7,7 @@ use tagout_gate::{GateError, GrantDraft, Outcome, ProposalState, Request, Site};
 use tagout_policy::capability::grants::{GrantScope, Grantee, GranteeKind};
 use tagout_policy::capability::{Allowance, Capability};
 use tagout_policy::judge::Standing;
-use tagout_vocab::Code;
+use tagout_vocab::{CallId, Code};
 
 use crate::support::*;
 
@@ -164,15 +164,40 @@ fn a_grant_holds_until_it_is_revoked() {
             "ann",
         )
         .unwrap();
-    assert_eq!(code(&engine.execute(&write("src/a.txt", "1"))), "ALLOWED");
+    let done = engine.execute(&write("src/a.txt", "1"));
+    assert_eq!(code(&done), "ALLOWED");
+    // The events of the decision and of the end name the grant; those of before name none.
+    let named: Vec<(&str, Vec<String>)> = world
+        .events()
+        .iter()
+        .filter(|event| {
+            event.body.execution_id.as_deref() == done.execution.as_ref().map(CallId::as_str)
+        })
+        .map(|event| {
+            let ids = event.body.grants.iter().map(ToString::to_string);
+            (event.body.state.unwrap().as_str(), ids.collect())
+        })
+        .collect();
+    let id = grant.grant_id.to_string();
+    assert_eq!(
+        named,
+        [
+            ("DECLARED", vec![]),
+            ("VALIDATED", vec![]),
+            ("AUTHORIZED", vec![id.clone()]),
+            ("EXECUTING", vec![]),
+            ("COMPLETED", vec![id]),
+        ]
+    );
     let other = engine.execute(&in_session(write("src/b.txt", "1"), "s-2"));
     assert_ne!(code(&other), "ALLOWED");
     engine.revoke_grant(&grant.grant_id, "ann", "over").unwrap();
     assert_eq!(engine.grants().unwrap()[0].revoked.as_deref(), Some("over"));
-    assert_eq!(
-        code(&engine.execute(&write("src/b.txt", "1"))),
-        "CAPABILITY_DENIED"
-    );
+    let denied = engine.execute(&write("src/b.txt", "1"));
+    assert_eq!(code(&denied), "CAPABILITY_DENIED");
+    // The denial says which grant would have done and why it does not.
+    let reason = denied.refusal.unwrap().reason;
+    assert!(reason.contains(grant.grant_id.as_str()), "{reason}");
 }
 
 /// §5: a state that is gone is refused until a person starts anew, and that is an event.

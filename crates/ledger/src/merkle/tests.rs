@@ -187,3 +187,19 @@ fn a_line_is_hashed_where_it_lies() {
         );
     }
 }
+
+/// Two lines hashed in turn have the hashes that each has alone, whatever their lengths.
+#[test]
+fn two_lines_are_hashed_in_turn() {
+    let bytes: Vec<u8> = (0..=250).cycle().take(300).collect();
+    let prefixed = |length: usize| [&[0], &bytes[..length]].concat();
+    for one in (0..bytes.len()).step_by(7) {
+        for two in (0..bytes.len()).step_by(11) {
+            assert_eq!(
+                super::leaf_hashes_in_place(&prefixed(one), &prefixed(two)),
+                [&bytes[..one], &bytes[..two]].map(super::leaf_hash),
+                "{one} and {two}"
+            );
+        }
+    }
+}

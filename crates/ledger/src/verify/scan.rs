@@ -14,7 +14,7 @@ use data_encoding::HEXLOWER;
 use tagout_vocab::limits::LEDGER_EVENT_BYTES_MAX;
 
 use crate::error::{At as _, LedgerError};
-use crate::merkle::{Hash, Range, leaf_hash_in_place};
+use crate::merkle::{Hash, Range, leaf_hash_in_place, leaf_hashes_in_place};
 use crate::reader::Reader;
 use crate::{format, line, segment};
 
@@ -249,25 +249,23 @@ fn read_piece(piece: &Piece, depth: Depth<'_>, buffer: &mut Vec<u8>) -> io::Resu
         let read = segment::read_up_to(&file, free.unwrap_or_default(), at + kept as u64)?;
         let filled = kept + read;
         let mut from = 0;
-        while let Some(length) = feed_in(buffer, 1 + from, 1 + filled) {
-            if is_inside {
-                if at + from as u64 >= piece.end {
-                    return Ok(found);
-                }
-                if let Some(before) = buffer.get_mut(from) {
-                    *before = 0;
-                }
-                let line = buffer.get(from..=from + length).unwrap_or_default();
-                found.take(line, depth);
-                if found.is_broken {
-                    return Ok(found);
-                }
-            }
+        if !is_inside && let Some(length) = feed_in(buffer, 1, 1 + filled) {
             is_inside = true;
-            from += length + 1;
+            from = length + 1;
         }
-        if at + from as u64 >= piece.end && is_inside {
-            return Ok(found);
+        if is_inside {
+            let own = usize::try_from(piece.end.saturating_sub(at)).unwrap_or(usize::MAX);
+            let mut lines = Lines {
+                buffer,
+                from,
+                filled,
+                own,
+            };
+            found.take_all(&mut lines, depth);
+            from = lines.from;
+            if found.is_broken || from >= own {
+                return Ok(found);
+            }
         }
         if read == 0 {
             found.end_unfinished(filled - from, is_inside);
@@ -283,6 +281,30 @@ fn read_piece(piece: &Piece, depth: Depth<'_>, buffer: &mut Vec<u8>) -> io::Resu
             }
             buffer.resize(kept * 2, 0);
         }
+    }
+}
+
+/// The whole lines of a buffer that belong to a piece.
+struct Lines<'b> {
+    buffer: &'b mut [u8],
+    /// Where the next line begins, not counting the spare byte.
+    from: usize,
+    filled: usize,
+    /// Lines that begin from here on belong to the next piece.
+    own: usize,
+}
+
+impl Lines<'_> {
+    /// Where the next line and the zero byte before it lie.
+    fn next(&mut self) -> Option<std::ops::RangeInclusive<usize>> {
+        if self.from >= self.own {
+            return None;
+        }
+        let length = feed_in(self.buffer, 1 + self.from, 1 + self.filled)?;
+        *self.buffer.get_mut(self.from)? = 0;
+        let place = self.from..=self.from + length;
+        self.from += length + 1;
+        Some(place)
     }
 }
 
@@ -306,8 +328,24 @@ impl Found {
         }
     }
 
-    /// Takes a line that stands behind a zero byte.
-    fn take(&mut self, zero_and_line: &[u8], depth: Depth<'_>) {
+    /// Takes lines two at a time, until there are none or one does not follow.
+    fn take_all(&mut self, lines: &mut Lines<'_>, depth: Depth<'_>) {
+        while !self.is_broken
+            && let Some(first) = lines.next()
+        {
+            let second = lines.next();
+            let first = lines.buffer.get(first).unwrap_or_default();
+            let Some(second) = second.and_then(|place| lines.buffer.get(place)) else {
+                return self.take(first, leaf_hash_in_place(first), depth);
+            };
+            let [one, two] = leaf_hashes_in_place(first, second);
+            self.take(first, one, depth);
+            self.take(second, two, depth);
+        }
+    }
+
+    /// Takes a line that stands behind a zero byte, and the hash of both.
+    fn take(&mut self, zero_and_line: &[u8], hash: Hash, depth: Depth<'_>) {
         let line = zero_and_line.get(1..).unwrap_or_default();
         if self.first.is_none() {
             self.start(line);
@@ -321,7 +359,7 @@ impl Found {
             self.seals
                 .push((self.next, self.tree.clone(), line.to_vec()));
         }
-        self.last = leaf_hash_in_place(zero_and_line);
+        self.last = hash;
         self.next = self.next.saturating_add(1);
         self.expected.set(self.next, &self.last);
         if let Depth::Tree(sizes) = depth {

@@ -54,6 +54,28 @@ fn a_line_is_the_event_and_its_link() {
     "#);
 }
 
+/// C3: the grants of a decision stand behind the one who agreed; an event without any says nothing
+/// of them, so that its line is what it was before there were grants.
+#[test]
+fn a_line_names_the_grants_of_its_decision() {
+    let place = place();
+    let ledger = Ledger::open(&place.dir, quiet()).unwrap();
+    let mut granted = event(3);
+    granted.approver = Some("ann".to_owned());
+    granted.grants = ["g-1", "g-2"]
+        .map(|id| tagout_vocab::GrantId::new(id).unwrap())
+        .to_vec();
+    ledger.append(&[granted.clone(), event(4)]).unwrap();
+    let text = String::from_utf8(read(&segment(&place.dir))).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let order = r#""approver":"ann","grants":["g-1","g-2"],"paths":["#;
+    assert!(lines[0].contains(order), "{}", lines[0]);
+    assert!(!lines[1].contains("grants"), "{}", lines[1]);
+    let back = tagout_ledger::Reader::open(&place.dir).unwrap();
+    assert_eq!(back.event(0).unwrap().body.grants, granted.grants);
+    assert!(check(&place.dir).ok);
+}
+
 /// L10: what was appended is read back, in order, and each event links to the one before.
 #[test]
 fn appended_events_are_read_back() {

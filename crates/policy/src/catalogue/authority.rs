@@ -30,6 +30,10 @@ pub struct Authority {
     pub home: Vec<Guarded>,
     /// Files that tell agents what to do.
     pub instructions: Vec<Guarded>,
+    /// Of these the ones that lessons go into: the first that is there, or the last.
+    pub lessons: Vec<String>,
+    /// Further ones that lessons go into where they are there.
+    pub lessons_also: Vec<String>,
 }
 
 impl Guarded {
@@ -266,7 +270,13 @@ fn is_short_name(pattern: &str, segment: &str) -> bool {
 
 /// Reads the authority file.
 pub(super) fn read_authority(root: &Node, problems: &mut Problems) -> Option<Authority> {
-    let known = ["workspace", "home", "instructions"];
+    let known = [
+        "workspace",
+        "home",
+        "instructions",
+        "lessons",
+        "lessons_also",
+    ];
     let fields = Fields::of(root, "the file", &known, problems)?;
     let mut groups = |name: &str| {
         let entries = fields.list(name, problems).unwrap_or_default();
@@ -286,10 +296,13 @@ pub(super) fn read_authority(root: &Node, problems: &mut Problems) -> Option<Aut
         .iter()
         .filter_map(|path| Guarded::new(path, "an instruction file"))
         .collect();
+    let mut texts = |name: &str| fields.texts(name, problems).unwrap_or_default();
     Some(Authority {
         workspace,
         home,
         instructions,
+        lessons: texts("lessons"),
+        lessons_also: texts("lessons_also"),
     })
 }
 

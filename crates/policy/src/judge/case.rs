@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use tagout_vocab::{
-    Call, Class, Code, Effect, Gate, Intent, IntentId, Origin, Place, Role, Session,
+    Call, Class, Code, Effect, Gate, GrantId, Intent, IntentId, Origin, Place, Role, Session,
     SideEffectLevel, Target, ToolAnnotations, ToolKind,
 };
 
@@ -13,7 +13,9 @@ use super::commands::{self, Commands};
 use super::facts::{Facts, Grants};
 use super::finding::No;
 use crate::capability::Capability;
-use crate::capability::grants::{self, Book, GrantRequest, Grantee, GranteeKind, Resource};
+use crate::capability::grants::{
+    self, Book, GrantDenied, GrantRequest, Grantee, GranteeKind, Resource,
+};
 use crate::catalogue::{RemoteName, Tool, declared_name};
 use crate::law::pattern::CommandLine;
 use crate::law::rules::{Fact, PathFact, RuleInput, Traits};
@@ -178,10 +180,23 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// C3: whether grants cover a capability for this call and everything that it would touch.
-    pub(super) fn granted(&self, capability: &str) -> bool {
+    /// C3: the grants that this call rests on: for each capability that no layer lists, the one that
+    /// gives it, and those that it was handed on from. Empty where nothing had to be granted.
+    pub fn grants_used(&self) -> BTreeSet<GrantId> {
+        let needed = self.tool().map(|tool| tool.capabilities.as_slice());
+        needed
+            .unwrap_or_default()
+            .iter()
+            .filter(|name| self.books.law.capability_denied(name).is_some())
+            .filter_map(|name| self.granted(name).ok())
+            .flatten()
+            .collect()
+    }
+
+    /// C3: the grants that cover a capability for this call and everything that it would touch.
+    pub(super) fn granted(&self, capability: &str) -> Result<BTreeSet<GrantId>, GrantDenied> {
         let Ok(capability) = Capability::parse(capability) else {
-            return false;
+            return Err(GrantDenied::NothingAsked);
         };
         let Grants {
             given,
@@ -228,7 +243,7 @@ impl<'a> Case<'a> {
             },
             case: self.facts.case,
         };
-        grants::decide(&book, &request, self.facts.now).is_ok()
+        grants::decide(&book, &request, self.facts.now).map(|granted| granted.charged)
     }
 
     /// The call as approval rules see it.

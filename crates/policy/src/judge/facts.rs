@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use tagout_vocab::path::Roots;
 use tagout_vocab::{GrantId, Place, SessionId, Timestamp, ToolAnnotations, WorkspacePath};
 
@@ -10,7 +11,7 @@ use crate::problem::Problem;
 use crate::scope::CaseRule;
 
 /// Whether the law and the intents that are judged by have been accepted by a person.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub enum Standing {
     /// They have.
     Accepted,
@@ -136,6 +137,8 @@ pub struct Facts {
     pub broken: Vec<Problem>,
     /// The session that holds the intent, if one does.
     pub leased_to: Option<SessionId>,
+    /// Until when, unless that session goes on.
+    pub leased_until: Option<Timestamp>,
     /// What has been used up.
     pub usage: Usage,
     /// What people said.
@@ -160,6 +163,7 @@ impl Facts {
             standing: Standing::AsIfAccepted,
             broken: Vec::new(),
             leased_to: None,
+            leased_until: None,
             usage: Usage::default(),
             approval: Approval::None,
             grants: Grants::default(),

@@ -25,6 +25,11 @@ impl Running {
         match self.never {}
     }
 
+    /// Whether the run is over within this time.
+    pub fn ended_within(&self, _time: std::time::Duration) -> Result<bool, SandboxError> {
+        match self.never {}
+    }
+
     /// Ends the command and everything it started; [`Running::wait`] then returns.
     pub fn stop(&self) {
         match self.never {}
@@ -59,6 +64,9 @@ pub fn serve_if_helper() {}
 
 /// Names another program to start as the helper. There is none on this system.
 pub fn use_helper(_program: PathBuf) {}
+
+/// There is none on this system.
+pub fn start_helper_early() {}
 
 /// Refuses.
 pub(crate) fn start(_plan: Plan) -> Result<Running, SandboxError> {

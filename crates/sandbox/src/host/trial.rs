@@ -104,6 +104,7 @@ fn wanted(folder: &Path, lane: Lane) -> Wanted {
         writable: vec![folder.join("workspace")],
         hidden: Vec::new(),
         home: None,
+        through: Vec::new(),
         read_only_inside: Vec::new(),
         accept_degraded: Vec::new(),
         long_running: false,

@@ -22,9 +22,9 @@ use thiserror::Error;
 
 pub use self::change::{Attribute, Attributes, ChangeSet, Entry, Extent, Kind, Time, Was};
 #[cfg(not(target_os = "linux"))]
-pub use self::none::{Private, Upper, prepare, read, remove};
+pub use self::none::{Private, Put, Upper, apart, prepare, put, read, remove};
 #[cfg(target_os = "linux")]
-pub use self::prepare::{prepare, remove};
+pub use self::prepare::{Put, apart, prepare, put, remove};
 #[cfg(target_os = "linux")]
 pub use self::private::Private;
 #[cfg(target_os = "linux")]

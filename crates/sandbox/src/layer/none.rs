@@ -65,3 +65,26 @@ pub fn read(_upper: &Path, _how: Reading<'_>) -> Result<ChangeSet, LayerError> {
 pub fn remove(_path: &Path) -> Result<(), LayerError> {
     Err(LayerError::Unsupported)
 }
+
+/// What is put into a layer by hand.
+#[derive(Clone, Copy, Debug)]
+pub enum Put<'a> {
+    /// Nothing is there any more.
+    Gone,
+    /// A folder.
+    Folder(u32),
+    /// A file.
+    File(&'a [u8], u32),
+    /// A symbolic link.
+    Symlink(&'a [u8]),
+}
+
+/// Makes a path of the workspace ready to be written in a layer.
+pub fn apart(_of: (&Path, &[u8]), _upper: &Path, _work: &Path) -> Result<(), LayerError> {
+    Err(LayerError::Unsupported)
+}
+
+/// Puts one thing into a layer.
+pub fn put(_of: (&Path, &[u8]), _upper: &Path, _what: Put<'_>) -> Result<(), LayerError> {
+    Err(LayerError::Unsupported)
+}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::sys::{self, at};
+use super::sys::{self, Type, at};
 use super::{LayerError, read};
 
 /// Makes a fresh upper and work folder, which must not exist yet.
@@ -31,6 +31,106 @@ pub(super) fn alike(
     sys::set_xattrs(above, &xattrs)?;
     sys::chmod(above, stat.mode)?;
     sys::set_mtime(above, stat.mtime)
+}
+
+/// What is put into a layer by hand.
+#[derive(Clone, Copy, Debug)]
+pub enum Put<'a> {
+    /// Nothing is there any more.
+    Gone,
+    /// A folder, with this mode where the workspace has none.
+    Folder(u32),
+    /// A file with these bytes and this mode.
+    File(&'a [u8], u32),
+    /// A symbolic link.
+    Symlink(&'a [u8]),
+}
+
+/// Makes a path of the workspace ready to be written in a layer: a folder gets one that looks like
+/// it, and a work folder, so that it can have an overlay of its own; a file gets a copy.
+pub fn apart(
+    (workspace, path): (&Path, &[u8]),
+    upper: &Path,
+    work: &Path,
+) -> Result<(), LayerError> {
+    let doing = || at("prepare", path);
+    let below = sys::open_root(workspace).map_err(at("open", sys::bytes_of(workspace)))?;
+    let above = sys::open_root(upper).map_err(at("open", sys::bytes_of(upper)))?;
+    let folder = sys::stat_at(&below, path).map_err(doing())?.kind == Type::Folder;
+    if folder {
+        way(&above, path).map_err(doing())?;
+        make(work)?;
+    } else {
+        way(&above, read::parent(path)).map_err(doing())?;
+        let mut from = sys::open_file(&below, path).map_err(doing())?;
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut from, &mut bytes).map_err(doing())?;
+        sys::write(&above, path, &bytes).map_err(doing())?;
+        let made = sys::open_own_file(&above, path).map_err(doing())?;
+        alike(&made.into(), &from.into()).map_err(doing())?;
+    }
+    settle((&above, &below), path).map_err(doing())
+}
+
+/// Puts one thing into a layer that no overlay has written.
+pub fn put(
+    (workspace, path): (&Path, &[u8]),
+    upper: &Path,
+    what: Put<'_>,
+) -> Result<(), LayerError> {
+    let doing = || at("keep", path);
+    let below = sys::open_root(workspace).map_err(at("open", sys::bytes_of(workspace)))?;
+    let above = sys::open_root(upper).map_err(at("open", sys::bytes_of(upper)))?;
+    way(&above, read::parent(path)).map_err(doing())?;
+    match what {
+        Put::Gone => sys::whiteout(&above, path),
+        Put::Folder(mode) => way(&above, path)
+            .and_then(|()| sys::open_own_dir(&above, path))
+            .and_then(|made| sys::chmod(&made, mode)),
+        Put::File(bytes, mode) => sys::write(&above, path, bytes)
+            .and_then(|()| sys::open_own_file(&above, path))
+            .and_then(|made| sys::chmod(&made.into(), mode)),
+        Put::Symlink(target) => sys::symlink(&above, path, target),
+    }
+    .map_err(doing())?;
+    settle((&above, &below), read::parent(path)).map_err(doing())
+}
+
+/// Makes the folders of a path that are not there yet.
+fn way(above: &std::os::fd::OwnedFd, path: &[u8]) -> std::io::Result<()> {
+    let ends = (0..path.len()).filter(|at| path.get(*at) == Some(&b'/'));
+    for end in ends.chain([path.len()]) {
+        let folder = path.get(..end).unwrap_or_default();
+        if !folder.is_empty() && sys::stat_if(above, folder)?.is_none() {
+            sys::mkdir(above, folder, 0o755)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a path's folders, innermost first, what the workspace's have; filling them changed times.
+fn settle(
+    (above, below): (&std::os::fd::OwnedFd, &std::os::fd::OwnedFd),
+    path: &[u8],
+) -> std::io::Result<()> {
+    let mut folder = path;
+    loop {
+        let shown = if folder.is_empty() { b"." } else { folder };
+        let is_folder = |root| {
+            let found = sys::stat_if(root, shown)?;
+            Ok::<_, std::io::Error>(found.is_some_and(|found| found.kind == Type::Folder))
+        };
+        if is_folder(above)? && is_folder(below)? {
+            alike(
+                &sys::open_own_dir(above, shown)?,
+                &sys::open_dir(below, shown)?,
+            )?;
+        }
+        if folder.is_empty() {
+            return Ok(());
+        }
+        folder = read::parent(folder);
+    }
 }
 
 fn make(path: &Path) -> Result<(), LayerError> {

@@ -89,7 +89,7 @@ fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 /// The part of a path before its last name.
-fn parent(path: &[u8]) -> &[u8] {
+pub(super) fn parent(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
     path.get(..end).unwrap_or_default()
 }

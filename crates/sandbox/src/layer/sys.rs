@@ -218,6 +218,16 @@ pub(super) fn mkdir(dir: &OwnedFd, folder: &[u8], mode: u32) -> io::Result<()> {
     )?)
 }
 
+/// What an overlay takes for «nothing is here»; every user may make it.
+pub(super) fn whiteout(dir: &OwnedFd, file: &[u8]) -> io::Result<()> {
+    let (kind, mode) = (FileType::CharacterDevice, Mode::empty());
+    Ok(rustix::fs::mknodat(dir, name(file), kind, mode, 0)?)
+}
+
+pub(super) fn symlink(dir: &OwnedFd, link: &[u8], target: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::symlinkat(name(target), dir, name(link))?)
+}
+
 pub(super) fn unlink(dir: &OwnedFd, file: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(dir, name(file), AtFlags::empty())?)
 }

@@ -36,6 +36,7 @@ fn paths(wanted: &Wanted) -> Result<(), Refused> {
         .into_iter()
         .chain(caches)
         .chain(&wanted.writable)
+        .chain(wanted.through.iter().flat_map(|one| [&one.path, &one.from]))
         .chain(&wanted.hidden)
         .chain(&wanted.read_only_inside);
     for path in named {

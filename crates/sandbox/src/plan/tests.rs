@@ -45,6 +45,7 @@ fn wanted(lane: Lane) -> Wanted {
         writable: Vec::new(),
         hidden: vec![PathBuf::from("/s")],
         home: Some(PathBuf::from("/home/u")),
+        through: Vec::new(),
         read_only_inside: Vec::new(),
         accept_degraded: Vec::new(),
         long_running: false,

@@ -18,7 +18,7 @@ pub(super) fn named(host: &Host, wanted: &Wanted, form: Form) -> Vec<Enforcer> {
     };
     let landlock = format!("Landlock version {}", host.landlock_abi);
     let mut walls = vec![
-        say("writes", writes(form, &landlock)),
+        say("writes", writes(form, wanted, &landlock)),
         say("processes end with the run", tree(form).to_owned()),
         say("network", network(form, &wanted.network).to_owned()),
         say("hidden paths", hidden(form, &landlock)),
@@ -31,14 +31,27 @@ pub(super) fn named(host: &Host, wanted: &Wanted, form: Form) -> Vec<Enforcer> {
         Enforcer::new("descriptors", "close_range before the program starts"),
         Enforcer::new("environment", "rebuilt from an allowlist"),
     ];
+    let real = wanted.through.iter().filter(|one| one.path == one.from);
+    for one in real.filter(|_| form.lane != Lane::ReadOnly) {
+        let what = format!("changes in {}", one.path.display());
+        walls.push(Enforcer::weaker(
+            what,
+            "nobody: passed through, not transactional",
+        ));
+    }
     if form.lane == Lane::Snapshot {
         walls.push(Enforcer::new("metadata", "seccomp refuses to change it"));
     }
     walls
 }
 
-fn writes(form: Form, landlock: &str) -> String {
+fn writes(form: Form, wanted: &Wanted, landlock: &str) -> String {
+    let mut caches = wanted.layers.caches.iter();
+    let laid = caches.any(|one| one.path.starts_with(&wanted.workspace));
     match (form.lane, form.namespaces) {
+        (Lane::Snapshot, true) if laid => {
+            format!("overlays on the writable set, read-only mounts elsewhere, {landlock}")
+        }
         (Lane::ReadOnly, _) => format!("read-only mounts, {landlock}"),
         (Lane::Transaction, _) => format!("overlay, read-only mounts elsewhere, {landlock}"),
         (Lane::Snapshot, true) => {
@@ -56,11 +69,14 @@ fn tree(form: Form) -> &'static str {
     }
 }
 
+/// Who holds the network when nobody does.
+pub const NETWORK_OPEN: &str = "open, as granted";
+
 fn network(form: Form, network: &Network) -> &'static str {
     match (network, form.namespaces) {
         (Network::Off, true) => "network name space of its own",
         (Network::Off, false) => "seccomp refuses sockets",
-        (Network::Any, _) => "open, as granted",
+        (Network::Any, _) => NETWORK_OPEN,
         (Network::Session(_), _) => "network name space of the session",
     }
 }

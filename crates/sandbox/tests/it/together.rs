@@ -38,6 +38,7 @@ fn wanted(folder: &Path, script: &str) -> Wanted {
         writable: Vec::new(),
         hidden: Vec::new(),
         home: None,
+        through: Vec::new(),
         read_only_inside: Vec::new(),
         accept_degraded: Vec::new(),
         long_running: false,

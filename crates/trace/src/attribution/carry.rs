@@ -1,6 +1,7 @@
 //! From one version of some files to the next: which lines keep their authors.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use super::rename::Renames;
 use super::{
@@ -27,6 +28,8 @@ pub(crate) struct Draft {
     pub(crate) gone: Vec<bool>,
     /// Lines that someone else is known to have written elsewhere, by their tokens.
     pub(crate) others: HashSet<u64>,
+    /// The same for what this step took away from any file: one set for all of them.
+    taken: Rc<HashSet<u64>>,
     /// New lines that may be an old one beside them.
     pub(crate) doubted: HashSet<usize>,
 }
@@ -41,7 +44,8 @@ impl Draft {
             is_fresh.push(credit.is_none());
             credits.push(credit.unwrap_or_else(|| {
                 let fresh = Credit::fresh(by);
-                if self.others.contains(&line.soft) || self.doubted.contains(&at) {
+                let is_known = self.others.contains(&line.soft) || self.taken.contains(&line.soft);
+                if is_known || self.doubted.contains(&at) {
                     fresh.likely()
                 } else {
                     fresh
@@ -110,9 +114,9 @@ pub(crate) fn evolve(steps: &[Step<'_>], by: Author) -> Vec<Draft> {
         }
     }
     moves::follow(steps, &mut drafts, by);
-    let others = gone(steps, &drafts, by);
+    let taken = Rc::new(gone(steps, &drafts, by));
     for draft in &mut drafts {
-        draft.others.clone_from(&others);
+        draft.taken = Rc::clone(&taken);
     }
     drafts
 }
@@ -137,8 +141,7 @@ fn stay(step: &Step<'_>, by: Author) -> (Draft, Vec<Hunk>) {
     let mut draft = Draft {
         credits: vec![None; step.new.map_or(0, |new| new.lines.len())],
         gone: vec![true; old_len],
-        others: HashSet::new(),
-        doubted: HashSet::new(),
+        ..Draft::default()
     };
     let (Some(old), Some(new)) = (step.old, step.new) else {
         return (draft, Vec::new());

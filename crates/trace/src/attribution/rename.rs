@@ -25,6 +25,9 @@ pub(super) struct Found {
 /// the two always stand for each other, and a word before it introduces it, or another sign does
 /// and it has more than one place. Anything less is an edit that happens to change a word.
 pub(super) fn find(old: &Sheet, new: &Sheet, changed: &[Hunk]) -> Found {
+    if changed.is_empty() {
+        return Found::default();
+    }
     let mut pairs: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     let mut back: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     let mut places: HashMap<u64, [usize; 2]> = HashMap::new();

@@ -1,21 +1,67 @@
 //! A blame as text: for the terminal as users of version control expect it, for programs as JSON or
 //! in the porcelain form.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use tagout_vocab::{CallId, Timestamp};
 
 use super::Blame;
 use crate::attribution::{Author, Certainty, Credit, Handling, Origin};
 
-/// For people: one line each, with intent, agent and model, call, time and the line itself.
-pub fn terminal(blame: &Blame, text: &[u8]) -> String {
-    let rows: Vec<[String; 4]> = blame
-        .lines
-        .iter()
-        .map(|credit| row(blame, credit))
+/// What version control has of a file.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Commits {
+    /// Which lines the commit that is checked out holds; `None` where nobody can tell, because
+    /// there is no version control or no commit yet.
+    pub lines: Option<Vec<bool>>,
+    /// The commits that hold lines of a call, the latest last.
+    pub of: BTreeMap<CallId, Vec<String>>,
+}
+
+/// Characters of a commit's id that people are shown.
+const SHORT: usize = 8;
+
+impl Commits {
+    /// Whether the commit that is checked out holds a line, by its index.
+    fn holds(&self, line: usize) -> Option<bool> {
+        self.lines.as_ref()?.get(line).copied()
+    }
+
+    fn of(&self, origin: Option<&Origin>) -> &[String] {
+        let found = origin.and_then(|origin| self.of.get(&origin.execution));
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    /// The commit of a line as users of version control know it: zeros before there is one.
+    fn short(&self, line: usize, origin: Option<&Origin>) -> String {
+        match (self.holds(line), self.of(origin).last()) {
+            (Some(false), _) => "0".repeat(SHORT),
+            (Some(true), Some(commit)) => commit.chars().take(SHORT).collect(),
+            (Some(true), None) | (None, _) => "-".to_owned(),
+        }
+    }
+}
+
+/// Columns before the line's number.
+const COLUMNS: usize = 5;
+
+/// For people: one line each, with the commit where there is version control, intent, agent and
+/// model, call, time and the line itself.
+pub fn terminal(
+    blame: &Blame,
+    (commits, time): (&Commits, &dyn Fn(Timestamp) -> String),
+    text: &[u8],
+) -> String {
+    let rows: Vec<[String; COLUMNS]> = (0_usize..)
+        .zip(&blame.lines)
+        .map(|(line, credit)| {
+            let commit = commits.short(line, origin(blame, credit.author));
+            row(blame, credit, (commit, time))
+        })
         .collect();
-    let mut widths = [0; 4];
+    let mut widths = [0; COLUMNS];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = cell.chars().count().max(*width);
@@ -24,7 +70,9 @@ pub fn terminal(blame: &Blame, text: &[u8]) -> String {
     let digits = rows.len().to_string().len();
     let mut out = String::new();
     for ((number, row), line) in (1_usize..).zip(&rows).zip(lines(text)) {
-        for (cell, width) in row.iter().zip(widths) {
+        // Without version control there is no first column.
+        let skipped = usize::from(commits.lines.is_none());
+        for (cell, width) in row.iter().zip(widths).skip(skipped) {
             out.push_str(cell);
             let pad = width.saturating_sub(cell.chars().count()).saturating_add(1);
             out.extend(std::iter::repeat_n(' ', pad));
@@ -42,8 +90,12 @@ pub fn terminal(blame: &Blame, text: &[u8]) -> String {
     out
 }
 
-/// Intent, agent, call and time; a question mark where there is doubt.
-fn row(blame: &Blame, credit: &Credit) -> [String; 4] {
+/// Commit, intent, agent, call and time; a question mark where there is doubt.
+fn row(
+    blame: &Blame,
+    credit: &Credit,
+    (commit, time): (String, &dyn Fn(Timestamp) -> String),
+) -> [String; COLUMNS] {
     let doubt = match credit.certainty {
         Certainty::Certain => "",
         Certainty::Likely => "?",
@@ -51,6 +103,7 @@ fn row(blame: &Blame, credit: &Credit) -> [String; 4] {
     let Some(origin) = origin(blame, credit.author) else {
         let word = word(credit.author);
         return [
+            commit,
             format!("-{doubt}"),
             format!("({word}"),
             "-".to_owned(),
@@ -64,16 +117,17 @@ fn row(blame: &Blame, credit: &Credit) -> [String; 4] {
         None => format!("({agent}"),
     };
     [
+        commit,
         format!("{intent}{doubt}"),
-        agent,
+        shown(agent.as_bytes()),
         origin.execution.to_string(),
-        origin.at.to_string(),
+        time(origin.at),
     ]
 }
 
 /// For programs that read line by line: a header per line, its facts the first time they occur, and
 /// the line after a tab.
-pub fn porcelain(blame: &Blame, text: &[u8]) -> String {
+pub fn porcelain(blame: &Blame, commits: &Commits, text: &[u8]) -> String {
     let mut out = String::new();
     let mut told = std::collections::BTreeSet::new();
     for ((number, credit), line) in (1_usize..).zip(&blame.lines).zip(lines(text)) {
@@ -102,6 +156,12 @@ pub fn porcelain(blame: &Blame, text: &[u8]) -> String {
                     writeln!(out, "{fact} {value}").unwrap_or_default();
                 }
             }
+            for commit in commits.of(found) {
+                writeln!(out, "commit {commit}").unwrap_or_default();
+            }
+        }
+        if commits.holds(number - 1) == Some(false) {
+            out.push_str("uncommitted\n");
         }
         if let Some((how, by)) = credit.handled {
             let by =
@@ -116,10 +176,17 @@ pub fn porcelain(blame: &Blame, text: &[u8]) -> String {
 }
 
 /// For programs: one object a line.
-pub fn json(blame: &Blame) -> Value {
+pub fn json(blame: &Blame, commits: &Commits) -> Value {
     let line = |(number, credit): (usize, &Credit)| {
         let mut object = facts(blame, credit.author);
         object.insert("line".to_owned(), json!(number));
+        if let Some(holds) = commits.holds(number - 1) {
+            object.insert("committed".to_owned(), json!(holds));
+        }
+        if let Some(origin) = origin(blame, credit.author) {
+            let of = commits.of(Some(origin));
+            object.insert("commits".to_owned(), json!(of));
+        }
         object.insert("certainty".to_owned(), json!(certainty(credit.certainty)));
         if let Some((how, by)) = credit.handled {
             let mut handled = facts(blame, by);

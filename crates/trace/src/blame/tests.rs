@@ -2,7 +2,9 @@
 
 use tagout_vocab::{CallId, Digest, IntentId, Timestamp, WorkspacePath};
 
-use super::{Authorship, Basis, Blame, CommitFile, FileChange, Outside, json, porcelain, terminal};
+use super::{
+    Authorship, Basis, Blame, CommitFile, Commits, FileChange, Outside, json, porcelain, terminal,
+};
 use crate::attribution::{Author, Certainty, Origin};
 use crate::history::{MemoryStore, commits_of, ties_of};
 use crate::nodes::definitions;
@@ -168,23 +170,30 @@ fn commits() {
     let last = format!("{MORE}fn third_function() {{\n    final_call(19);\n}}\n");
     place.edit(2, "a.rs", Some(MORE), Some(&last));
     let at = path("a.rs");
-    let file = |content: &'static str, parent: Option<&str>| CommitFile {
+    let file = |content: &'static str, parent: Option<&'static str>| CommitFile {
         path: Box::leak(Box::new(at.clone())),
         content: content.as_bytes(),
-        parent: parent.map(|text| Digest::of(text.as_bytes())),
+        parent: parent.map(str::as_bytes),
+    };
+    let mut tie = |commit: &str, file: &CommitFile<'_>| {
+        let ties = place.0.ties(file).unwrap();
+        add_ties(place.0.store_mut(), commit, &ties).unwrap();
+        // Saying it again says nothing new.
+        add_ties(place.0.store_mut(), commit, &ties).unwrap();
+        ties
     };
     let last: &'static str = Box::leak(last.into_boxed_str());
-    let one = place.0.tie("c0ffee", &[file(MORE, Some(BASE))]).unwrap();
+    let one = tie("c0ffee", &file(MORE, Some(BASE)));
     assert_eq!(one.len(), 1);
     assert_eq!(one[0].execution.as_str(), "call-1");
-    let two = place.0.tie("beef00", &[file(last, Some(MORE))]).unwrap();
+    let two = tie("beef00", &file(last, Some(MORE)));
     assert_eq!(
         two.iter()
             .map(|tie| tie.execution.as_str())
             .collect::<Vec<_>>(),
         ["call-2"]
     );
-    let squashed = place.0.tie("50a5ed", &[file(last, Some(BASE))]).unwrap();
+    let squashed = tie("50a5ed", &file(last, Some(BASE)));
     assert_eq!(squashed.len(), 2);
     let store = place.0.store();
     assert_eq!(ties_of(store, "50a5ed").unwrap(), Some(squashed));
@@ -200,16 +209,28 @@ fn forms() {
     let text = "let plain_name = 1;\nlet \u{1b}[31m = 2;\n";
     place.edit(1, "a.rs", Some("let plain_name = 1;\n"), Some(text));
     let blame = place.blame("a.rs", text);
-    insta::assert_snapshot!(terminal(&blame, text.as_bytes()), @r"
+    let none = Commits::default();
+    let time = |at: tagout_vocab::Timestamp| at.to_string();
+    insta::assert_snapshot!(terminal(&blame, (&none, &time), text.as_bytes()), @r"
     -       (unknown             -      -                        1) let plain_name = 1;
     INT-001 (some-client/model-1 call-1 2026-01-01T00:00:00.000Z 2) let �[31m = 2;
     ");
-    let lines = porcelain(&blame, text.as_bytes());
+    let lines = porcelain(&blame, &none, text.as_bytes());
     assert!(lines.starts_with(
         "unknown 1 certain\n\tlet plain_name = 1;\ncall-1 2 certain\nintent INT-001\n"
     ));
-    let value = json(&blame);
+    let value = json(&blame, &none);
     assert_eq!(value["lines"][1]["intent_id"], "INT-001");
     assert_eq!(value["lines"][1]["approval"], "rule 3");
     assert_eq!(value["lines"][0]["author"], "unknown");
+    let call = CallId::new("call-1").unwrap();
+    let commits = Commits {
+        lines: Some(vec![true, false]),
+        of: [(call, vec!["c0ffee00c0ffee".to_owned()])].into(),
+    };
+    insta::assert_snapshot!(terminal(&blame, (&commits, &time), text.as_bytes()), @"");
+    insta::assert_snapshot!(porcelain(&blame, &commits, text.as_bytes()), @"");
+    let value = json(&blame, &commits);
+    assert_eq!(value["lines"][1]["commits"][0], "c0ffee00c0ffee");
+    assert_eq!(value["lines"][1]["committed"], false);
 }

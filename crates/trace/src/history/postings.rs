@@ -39,6 +39,17 @@ pub struct Posting {
     pub record: String,
 }
 
+/// What is known of a list as a whole.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Head {
+    count: u64,
+    /// The time of its latest reference.
+    latest: Timestamp,
+    /// Whether the references stand in the order of their times. Those that were read from elsewhere
+    /// may be older than what was there.
+    is_ordered: bool,
+}
+
 /// The lists of references in a store. Finding costs what is found, not what there is.
 #[derive(Debug)]
 pub struct Postings<'a, S>(pub &'a mut S);
@@ -46,17 +57,21 @@ pub struct Postings<'a, S>(pub &'a mut S);
 impl<S: Store> Postings<'_, S> {
     /// Adds a reference to the end of a list.
     pub fn add(&mut self, topic: Topic, name: &str, posting: &Posting) -> Result<(), HistoryError> {
-        let count = count(self.0, topic, name)?;
+        let head = head(self.0, topic, name)?;
         let mut writer = Writer::default();
         let mut body = Writer::default();
         body.hash(u64::from_be_bytes(posting.at.as_millis().to_be_bytes()));
         body.0.extend_from_slice(posting.record.as_bytes());
         writer.framed(&body.0);
-        let piece = piece_of(count);
+        let piece = piece_of(head.count);
         self.0
             .append(&Key::posting(topic.word(), name, Some(piece)), &writer.0)?;
-        let key = Key::posting(topic.word(), name, None);
-        self.0.put(&key, &count.saturating_add(1).to_be_bytes())?;
+        let mut kept = Vec::with_capacity(HEAD_BYTES);
+        kept.extend_from_slice(&head.count.saturating_add(1).to_be_bytes());
+        let latest = head.latest.max(posting.at);
+        kept.extend_from_slice(&latest.as_millis().to_be_bytes());
+        kept.push(u8::from(head.is_ordered && posting.at >= head.latest));
+        self.0.put(&Key::posting(topic.word(), name, None), &kept)?;
         Ok(())
     }
 }
@@ -64,31 +79,66 @@ impl<S: Store> Postings<'_, S> {
 /// The latest references of a list, newest first, not older than `since`, at most `max`.
 pub fn find<S: Store>(
     store: &S,
-    (topic, name): (Topic, &str),
+    list: (Topic, &str),
     since: Timestamp,
     max: usize,
 ) -> Result<Vec<Posting>, HistoryError> {
     let mut found = Vec::new();
-    let count = count(store, topic, name)?;
-    for piece in (0..=piece_of(count)).rev() {
-        let key = Key::posting(topic.word(), name, Some(piece));
-        let Some(bytes) = store.get(&key)? else {
-            continue;
-        };
-        let mut postings = read(&bytes).ok_or_else(|| HistoryError::Damaged {
-            key: key.to_string(),
-            what: "references to records",
-        })?;
+    walk(store, list, since, |posting| {
+        if found.len() < max {
+            found.push(posting);
+        }
+        Ok::<_, HistoryError>(found.len() < max)
+    })?;
+    Ok(found)
+}
+
+/// Hands the references of a list on, newest first, not older than `since`, until `take` has enough.
+pub fn walk<S: Store, E: From<HistoryError>>(
+    store: &S,
+    (topic, name): (Topic, &str),
+    since: Timestamp,
+    mut take: impl FnMut(Posting) -> Result<bool, E>,
+) -> Result<(), E> {
+    let head = head(store, topic, name)?;
+    let mut unordered = Vec::new();
+    for piece in (0..=piece_of(head.count)).rev() {
+        let mut postings = piece_at(store, (topic, name), piece)?;
         let is_over = postings.first().is_some_and(|posting| posting.at < since);
         postings.retain(|posting| posting.at >= since);
-        postings.reverse();
-        found.extend(postings);
-        if is_over || found.len() >= max {
+        if !head.is_ordered {
+            unordered.extend(postings);
+            continue;
+        }
+        for posting in postings.into_iter().rev() {
+            if !take(posting)? {
+                return Ok(());
+            }
+        }
+        if is_over {
+            return Ok(());
+        }
+    }
+    unordered.sort_by_key(|posting| std::cmp::Reverse(posting.at));
+    for posting in unordered {
+        if !take(posting)? {
             break;
         }
     }
-    found.truncate(max);
-    Ok(found)
+    Ok(())
+}
+
+fn piece_at<S: Store>(
+    store: &S,
+    (topic, name): (Topic, &str),
+    piece: u32,
+) -> Result<Vec<Posting>, HistoryError> {
+    let key = Key::posting(topic.word(), name, Some(piece));
+    let bytes = store.get(&key)?.unwrap_or_default();
+    read(&bytes).ok_or_else(|| HistoryError::Damaged {
+        key: key.to_string(),
+        what: "references to records",
+    })
 }
 
 fn read(bytes: &[u8]) -> Option<Vec<Posting>> {
@@ -104,16 +154,41 @@ fn read(bytes: &[u8]) -> Option<Vec<Posting>> {
     Some(postings)
 }
 
-fn count<S: Store>(store: &S, topic: Topic, name: &str) -> Result<u64, HistoryError> {
+/// Bytes of a list's head: how many, the latest time, whether they are in order.
+const HEAD_BYTES: usize = 17;
+
+fn head<S: Store>(store: &S, topic: Topic, name: &str) -> Result<Head, HistoryError> {
     let key = Key::posting(topic.word(), name, None);
     let Some(bytes) = store.get(&key)? else {
-        return Ok(0);
+        return Ok(Head {
+            count: 0,
+            latest: Timestamp::from_millis(i64::MIN),
+            is_ordered: true,
+        });
     };
-    let bytes: [u8; 8] = bytes.try_into().map_err(|_| HistoryError::Damaged {
+    let mut reader = Reader(&bytes);
+    let mut read = || {
+        let count = reader.hash()?;
+        if reader.0.is_empty() {
+            // An earlier form had the count alone: nothing is known of the order.
+            return Some(Head {
+                count,
+                latest: Timestamp::from_millis(i64::MIN),
+                is_ordered: false,
+            });
+        }
+        let latest = i64::from_be_bytes(reader.hash()?.to_be_bytes());
+        let is_ordered = reader.byte()? == 1;
+        reader.0.is_empty().then_some(Head {
+            count,
+            latest: Timestamp::from_millis(latest),
+            is_ordered,
+        })
+    };
+    read().ok_or_else(|| HistoryError::Damaged {
         key: key.to_string(),
-        what: "a number of eight bytes",
-    })?;
-    Ok(u64::from_be_bytes(bytes))
+        what: "the head of a list",
+    })
 }
 
 fn piece_of(count: u64) -> u32 {

@@ -52,25 +52,26 @@ pub fn commits_of<S: Store>(store: &S, execution: &CallId) -> Result<Vec<String>
     Ok(commits)
 }
 
-/// Ties calls to a commit, both ways. Doing it again says the same.
-pub(crate) fn write_ties<S: Store>(
-    store: &mut S,
-    commit: &str,
-    ties: &[Tie],
-) -> Result<(), HistoryError> {
+/// Ties calls to a commit, both ways. What is known stays, so that doing it again says the same;
+/// an empty list notes that the commit was looked into.
+pub fn add_ties<S: Store>(store: &mut S, commit: &str, ties: &[Tie]) -> Result<(), HistoryError> {
     let key = Key::commit(commit);
-    let bytes = serde_json::to_vec(ties).map_err(|_| HistoryError::Damaged {
+    let mut all = ties_of(store, commit)?.unwrap_or_default();
+    let mut executions: Vec<CallId> = Vec::new();
+    for tie in ties {
+        if !all.contains(tie) {
+            let is_new = all.iter().all(|known| known.execution != tie.execution);
+            if is_new {
+                executions.push(tie.execution.clone());
+            }
+            all.push(tie.clone());
+        }
+    }
+    let bytes = serde_json::to_vec(&all).map_err(|_| HistoryError::Damaged {
         key: key.to_string(),
         what: "calls that can be written",
     })?;
-    let is_known = store.get(&key)?.is_some();
     store.put(&key, &bytes)?;
-    if is_known {
-        return Ok(());
-    }
-    let mut executions: Vec<&CallId> = ties.iter().map(|tie| &tie.execution).collect();
-    executions.sort_unstable();
-    executions.dedup();
     let mut id = Writer::default();
     id.framed(commit.as_bytes());
     for execution in executions {

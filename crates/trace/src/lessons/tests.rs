@@ -32,6 +32,8 @@ fn verifications_are_known_by_words() {
         ("make typecheck", Some(Verification::Typecheck)),
         ("just ci", Some(Verification::Ci)),
         ("npm run ci", Some(Verification::Ci)),
+        ("bash -c 'cargo test'", Some(Verification::Test)),
+        ("(cd web; pytest)", Some(Verification::Test)),
         ("npm ci", None),
         ("npm install jest", None),
         ("cat test", None),

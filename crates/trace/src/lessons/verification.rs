@@ -26,7 +26,7 @@ impl Verification {
 }
 
 /// Words that name a verification, as a task's name or as a program.
-const WORDS: [(&str, Verification); 25] = [
+const WORDS: [(&str, Verification); 28] = [
     ("test", Verification::Test),
     ("tests", Verification::Test),
     ("pytest", Verification::Test),
@@ -36,6 +36,9 @@ const WORDS: [(&str, Verification); 25] = [
     ("nextest", Verification::Test),
     ("ctest", Verification::Test),
     ("tox", Verification::Test),
+    ("nox", Verification::Test),
+    ("rspec", Verification::Test),
+    ("unittest", Verification::Test),
     ("lint", Verification::Lint),
     ("eslint", Verification::Lint),
     ("clippy", Verification::Lint),
@@ -68,7 +71,10 @@ pub fn verification(command: &str) -> Option<Verification> {
 }
 
 fn one_command(part: &str) -> Option<Verification> {
-    let mut words = part.split_whitespace().filter(|word| !word.contains('='));
+    // A quoted line of its own is looked through like any other.
+    let words = part.split_whitespace();
+    let words = words.map(|word| word.trim_matches(['"', '\'', '(', ')']));
+    let mut words = words.filter(|word| !word.is_empty() && !word.contains('='));
     let program = words
         .next()
         .map(|word| word.rsplit('/').next().unwrap_or(word))?;

@@ -4,33 +4,29 @@ use std::collections::{HashMap, HashSet};
 
 use tagout_vocab::limits::REASON_NAMES_MAX;
 
+use super::Reason;
 use super::canon::{Canon, Writer};
 use super::inline::inline;
+use super::parsed::Parsed;
 use super::resolve::resolve;
 use super::scheme::{self, Scheme};
 use super::surface::{self, Names};
-use super::{Reason, Sides};
 use crate::nodes::Definitions;
 use crate::ranges;
 use crate::shape::Shape;
 use crate::syntax::{NoSyntax, Syntax};
 
 /// Why one file's change has its class.
-pub(super) fn file(sides: Sides<'_>) -> Reason {
-    match (sides.before, sides.after) {
+pub(super) fn file(parsed: &Parsed<'_>) -> Reason {
+    match (parsed.sides.before, parsed.sides.after) {
         (None, None) => Reason::Unchanged,
         (None, Some(_)) => Reason::Created,
         (Some(_), None) => Reason::Deleted,
         (Some(before), Some(after)) if before == after => Reason::Unchanged,
-        (Some(before), Some(after)) => {
-            let old_path = sides.moved_from.unwrap_or(sides.path);
-            let old = Syntax::parse(old_path, before);
-            let new = Syntax::parse(sides.path, after);
-            match (old, new) {
-                (Ok(old), Ok(new)) => texts(&old, &new),
-                (Err(why), _) | (_, Err(why)) => unread(why),
-            }
-        }
+        (Some(_), Some(_)) => match (parsed.old(), parsed.new_text()) {
+            (Ok(old), Ok(new)) => texts(old, new),
+            (Err(why), _) | (_, Err(why)) => unread(why),
+        },
     }
 }
 
@@ -179,9 +175,8 @@ fn changed(old: &Syntax<'_>, new: &Syntax<'_>) -> Reason {
     }
 }
 
-/// Why a change of several files has its class.
-pub(super) fn files(all: &[Sides<'_>]) -> Reason {
-    let reasons: Vec<Reason> = all.iter().map(|sides| file(*sides)).collect();
+/// Why a change of several files has its class, from those of each of them.
+pub(super) fn together(reasons: &[Reason], all: &[Parsed<'_>]) -> Reason {
     let is_new = |reason: &&Reason| reason.class() == tagout_vocab::MutationClass::IntentEvolution;
     let Some(worst) = reasons.iter().find(is_new) else {
         let told = reasons.iter().find(|one| **one != Reason::Unchanged);
@@ -194,13 +189,12 @@ pub(super) fn files(all: &[Sides<'_>]) -> Reason {
 }
 
 /// Whether every definition that left a file came to another, and nothing else changed.
-fn is_moved(all: &[Sides<'_>]) -> Option<()> {
+fn is_moved(all: &[Parsed<'_>]) -> Option<()> {
     let mut balance: HashMap<String, i64> = HashMap::new();
-    for sides in all {
-        let old_path = sides.moved_from.unwrap_or(sides.path);
-        let (removed, old_rest) = definitions(old_path, sides.before.unwrap_or_default())?;
-        let (added, new_rest) = definitions(sides.path, sides.after.unwrap_or_default())?;
-        let is_whole = sides.before.is_some() && sides.after.is_some();
+    for parsed in all {
+        let (removed, old_rest) = definitions(parsed.old().ok()?)?;
+        let (added, new_rest) = definitions(parsed.new_text().ok()?)?;
+        let is_whole = parsed.sides.before.is_some() && parsed.sides.after.is_some();
         let is_same = old_rest == new_rest;
         let is_bare = old_rest.is_empty() && new_rest.is_empty();
         if !(is_bare || is_whole && is_same) {
@@ -217,9 +211,11 @@ fn is_moved(all: &[Sides<'_>]) -> Option<()> {
 }
 
 /// A text's definitions and the rest of it.
-fn definitions(path: &str, text: &[u8]) -> Option<(Vec<String>, String)> {
-    let syntax = Syntax::parse(path, text).ok().filter(Syntax::is_clean)?;
-    let mut root = Shape::of(&syntax, syntax.root());
+fn definitions(syntax: &Syntax<'_>) -> Option<(Vec<String>, String)> {
+    if !syntax.is_clean() {
+        return None;
+    }
+    let mut root = Shape::of(syntax, syntax.root());
     // What makes a moved definition reachable again is part of the move.
     root.children.retain(|child| {
         child.kind != "package_clause"

@@ -75,6 +75,7 @@ fn judge_all(files: &[(&'static str, &str)]) -> (usize, usize, Vec<String>) {
     let mean = pairs.iter().filter(|pair| pair.is_mean).count();
     let mut misses = Vec::new();
     for pair in &pairs {
+        assert!(!pair.reason.is_empty(), "{}: {}", pair.path, pair.name);
         let computed = judge(pair.path, &pair.before, &pair.after);
         let is_read = computed.reason != Reason::NoParse;
         assert!(is_read, "{}: {}", pair.path, pair.name);
@@ -104,6 +105,9 @@ fn judge_all(files: &[(&'static str, &str)]) -> (usize, usize, Vec<String>) {
 fn labelled_pairs_get_their_class() {
     let (count, mean, misses) = judge_all(&FIRST);
     assert!(count >= 100 && mean >= 30, "{count} {mean}");
+    for file in &FIRST {
+        assert!(pairs(&[*file]).len() >= 15, "{}", file.0);
+    }
     assert!(misses.len() * 100 <= count * 5, "{misses:#?}");
 }
 

@@ -1,13 +1,15 @@
 //! From what happened to its record.
 
-use tagout_vocab::limits::{TRACE_RECORD_NODES_MAX, TRACE_RECORD_RANGES_MAX};
+use tagout_vocab::limits::{
+    SYNTAX_HELD_BYTES_MAX, TRACE_RECORD_NODES_MAX, TRACE_RECORD_RANGES_MAX,
+};
 use tagout_vocab::{Digest, MutationClass, Timestamp};
 
 use super::{AstStatus, ChangeKind, Contributor, Entity, ModifiedRange, Record, Revision, VERSION};
-use crate::mutation::{self, Reason, Sides};
+use crate::mutation::{self, Parsed, Reason, Sides};
 use crate::nodes::{AstNode, Definitions};
 use crate::ranges::{self, Segment};
-use crate::syntax::Syntax;
+use crate::syntax::{NoSyntax, Syntax};
 
 /// One side of a file.
 #[derive(Clone, Copy, Debug)]
@@ -64,10 +66,26 @@ pub struct Facts {
     pub ledger_event: Option<Digest>,
 }
 
-/// H10, H11: the record of some changes.
+/// H10, H11: the record of some changes. Each text is parsed once, unless there are so many that
+/// their trees can't all be held.
 pub fn record(facts: Facts, changes: &[Change<'_>]) -> Record {
-    let sides: Vec<Sides<'_>> = changes.iter().map(Change::sides).collect();
-    let computed = mutation::classify_all(&sides);
+    let mut room = Room {
+        ranges: TRACE_RECORD_RANGES_MAX,
+        nodes: TRACE_RECORD_NODES_MAX,
+    };
+    let mut files: Vec<Parsed<'_>> = changes.iter().map(|one| Parsed::new(one.sides())).collect();
+    let mut reasons = Vec::with_capacity(files.len());
+    let mut modified_ranges = Vec::new();
+    let mut held_bytes = 0_usize;
+    for (file, change) in files.iter_mut().zip(changes) {
+        reasons.push(mutation::reason(file));
+        modified_ranges.extend(ranges_of(change, file, &mut room));
+        held_bytes = held_bytes.saturating_add(file.held_bytes());
+        if held_bytes > SYNTAX_HELD_BYTES_MAX {
+            file.forget();
+        }
+    }
+    let computed = mutation::together(&reasons, &files);
     let is_shown = !matches!(
         computed.reason,
         Reason::NoGrammar | Reason::NoParse | Reason::TooLarge
@@ -75,10 +93,6 @@ pub fn record(facts: Facts, changes: &[Change<'_>]) -> Record {
     let counts = match facts.declared_class {
         Some(declared) if !is_shown => declared,
         Some(_) | None => computed.class,
-    };
-    let mut room = Room {
-        ranges: TRACE_RECORD_RANGES_MAX,
-        nodes: TRACE_RECORD_NODES_MAX,
     };
     Record {
         version: VERSION,
@@ -103,10 +117,7 @@ pub fn record(facts: Facts, changes: &[Change<'_>]) -> Record {
         }),
         session_id: facts.session_id,
         call_id: facts.call_id,
-        modified_ranges: changes
-            .iter()
-            .flat_map(|change| ranges_of(change, &mut room))
-            .collect(),
+        modified_ranges,
         ledger_event: facts.ledger_event,
         extra: serde_json::Map::new(),
     }
@@ -159,7 +170,7 @@ struct Room {
     nodes: usize,
 }
 
-fn ranges_of(change: &Change<'_>, room: &mut Room) -> Vec<ModifiedRange> {
+fn ranges_of(change: &Change<'_>, parsed: &Parsed<'_>, room: &mut Room) -> Vec<ModifiedRange> {
     let whole = whole_file(change);
     let before = change.before.map(|side| side.bytes).unwrap_or_default();
     let after = change.after.map(|side| side.bytes).unwrap_or_default();
@@ -169,11 +180,14 @@ fn ranges_of(change: &Change<'_>, room: &mut Room) -> Vec<ModifiedRange> {
             ..whole
         }];
     }
-    let old_path = change.moved_from.unwrap_or(change.path);
-    let parse = |path, text| Syntax::parse(path, text).ok().filter(Syntax::is_clean);
-    let old = change.before.and_then(|_| parse(old_path, before));
-    let new = change.after.and_then(|_| parse(change.path, after));
-    let is_read = if change.after.is_some() { &new } else { &old }.is_some();
+    let clean = |tree: Result<_, NoSyntax>| tree.ok().filter(|tree: &&Syntax<'_>| tree.is_clean());
+    let mut segments = ranges::segments(before, after);
+    // What stayed as it was needs no second look.
+    let wants_old = change.after.is_none() || change.before.is_some() && !segments.is_empty();
+    let old = wants_old.then(|| clean(parsed.old())).flatten();
+    let wants_new = change.after.is_some();
+    let new = wants_new.then(|| clean(parsed.new_text())).flatten();
+    let is_read = if wants_new { new } else { old }.is_some();
     let whole = ModifiedRange {
         ast_status: if is_read {
             AstStatus::Ok
@@ -182,7 +196,6 @@ fn ranges_of(change: &Change<'_>, room: &mut Room) -> Vec<ModifiedRange> {
         },
         ..whole
     };
-    let mut segments = ranges::segments(before, after);
     if segments.is_empty() {
         return vec![whole];
     }
@@ -190,8 +203,8 @@ fn ranges_of(change: &Change<'_>, room: &mut Room) -> Vec<ModifiedRange> {
         segments = vec![ranges::hull(before, after)];
     }
     room.ranges = room.ranges.saturating_sub(segments.len());
-    let old = old.as_ref().filter(|_| is_read).map(Definitions::of);
-    let new = new.as_ref().filter(|_| is_read).map(Definitions::of);
+    let old = old.filter(|_| is_read).map(Definitions::of);
+    let new = new.filter(|_| is_read).map(Definitions::of);
     let mut nodes = |segment: &Segment| {
         let mut nodes = touched(old.as_ref(), new.as_ref(), segment);
         nodes.truncate(room.nodes);

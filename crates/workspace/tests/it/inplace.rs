@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use tagout_workspace::Options;
+use tagout_workspace::{Error, Options};
 
 use crate::support::{NOW, Place, call, commit, picture, quiet, rel};
 
@@ -47,6 +47,7 @@ fn everything_comes_back_and_goes_again() {
     workspace.secure().unwrap();
     work(&place);
     let after = contents(&place);
+    let whole = picture(&place.root().join("src"));
     let taken = workspace
         .take_back(&call("1"), &call("1-restored"), (NOW, None))
         .unwrap();
@@ -70,11 +71,39 @@ fn everything_comes_back_and_goes_again() {
     assert_eq!(named, staged, "what is judged is what is staged");
     commit(transaction).unwrap();
     assert_eq!(contents(&place), after);
+    assert_eq!(picture(&place.root().join("src")), whole);
     let mut transaction = workspace.begin(&call("2")).unwrap();
     transaction.revert(&call("1")).unwrap();
     commit(transaction).unwrap();
-    // Only names, kinds and contents are compared here, not modes and times.
     assert_eq!(contents(&place), first);
+    assert_eq!(picture(&place.root().join("src")), before);
+}
+
+/// L4: what someone changed after everything was put back is a conflict, and nothing is staged.
+#[test]
+fn work_after_it_was_put_back_is_a_conflict() {
+    let place = place();
+    let workspace = place.open();
+    workspace.snapshot(&call("1"), &[rel("src")], NOW).unwrap();
+    fs::write(place.root().join("src/a"), "the command's").unwrap();
+    let taken = workspace
+        .take_back(&call("1"), &call("1-restored"), (NOW, None))
+        .unwrap();
+    fs::write(place.root().join("src/a"), "a person's").unwrap();
+    let mut transaction = workspace.begin(&call("1")).unwrap();
+    let refused = transaction.stage_taken(&taken).unwrap_err();
+    assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
+    transaction.rollback();
+    assert_eq!(place.text("src/a"), "a person's");
+    let mut left = Vec::new();
+    workspace
+        .each_taken(&taken, |path, stood| {
+            left.push((path.to_string(), stood.and_then(|one| one.bytes)));
+            Ok::<(), Error>(())
+        })
+        .unwrap();
+    let theirs = b"the command's".to_vec();
+    assert_eq!(left, [("src/a".to_owned(), Some(theirs))]);
 }
 
 /// Paths with what they hold.

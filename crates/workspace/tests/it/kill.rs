@@ -1,11 +1,12 @@
 //! Killing a commit at every system call, and the recovery after it as well.
 
 use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use crate::support::{all, crash_program, need};
+use crate::support::{crash_program, need};
 
 /// The calls that change something, or that stand between two changes.
 const CALLS: [&str; 13] = [
@@ -36,7 +37,8 @@ fn run(arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-fn killed(call: &str, when: usize, arguments: &[&str]) {
+/// Runs the program until its nth call of a kind, where it is killed; false if it never came there.
+fn killed(call: &str, when: usize, arguments: &[&str]) -> bool {
     let status = Command::new("strace")
         .args(["-f", "-o", "/dev/null", "-e", &format!("trace={call}")])
         .args(["-e", &format!("inject={call}:signal=KILL:when={when}")])
@@ -45,7 +47,8 @@ fn killed(call: &str, when: usize, arguments: &[&str]) {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    assert!(status.is_ok(), "strace does not run");
+    // The tracer ends as its program did.
+    status.expect("strace runs").signal() == Some(9)
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -56,6 +59,13 @@ fn copy(from: &Path, to: &Path) {
         .status()
         .unwrap();
     assert!(status.success());
+}
+
+/// What came of one run: which of the kills fell, and how the workspace was found.
+struct Run {
+    once: bool,
+    twice: bool,
+    result: Result<String, String>,
 }
 
 struct Trial {
@@ -72,23 +82,23 @@ impl Trial {
     }
 
     /// One commit from version 1 to 2, killed at a call; perhaps a recovery that is killed as well.
-    fn at(
-        &self,
-        (call, when): (&str, usize),
-        again: Option<(&str, usize)>,
-    ) -> Result<String, String> {
+    fn at(&self, (call, when): (&str, usize), again: Option<(&str, usize)>) -> Run {
         let (root, state) = self.fresh();
-        killed(call, when, &["commit", &root, &state, "2", "2"]);
-        if let Some((call, when)) = again {
-            killed(call, when, &["recover", &root, &state]);
-        }
+        let once = killed(call, when, &["commit", &root, &state, "2", "2"]);
+        let twice =
+            again.is_some_and(|(call, when)| killed(call, when, &["recover", &root, &state]));
         let recovered = run(&["recover", &root, &state]);
         let said = run(&["check", &root, &state, "1", "2"]);
         let whole = recovered.is_empty() && said.starts_with("ok");
-        if whole {
+        let result = if whole {
             Ok(said)
         } else {
             Err(format!("{call}#{when} {again:?}: {recovered} {said}"))
+        };
+        Run {
+            once,
+            twice,
+            result,
         }
     }
 }
@@ -125,14 +135,13 @@ fn try_all(
     base: &Path,
     folder: &Path,
     points: &[(&'static str, usize)],
-) -> Vec<Result<String, String>> {
+    recovery: &[(&'static str, usize)],
+) -> Vec<Run> {
     let work: Vec<(usize, bool)> = (0..points.len())
         .flat_map(|index| [(index, false), (index, true)])
-        // The second kill at every point is for the long run; here every third has to do.
-        .filter(|(index, twice)| all() || !twice || index % 3 == 0)
         .collect();
     let next = Mutex::new(work.into_iter());
-    let results: Mutex<Vec<Result<String, String>>> = Mutex::new(Vec::new());
+    let results: Mutex<Vec<Run>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for worker in 0..2 {
             let trial = Trial {
@@ -145,7 +154,8 @@ fn try_all(
                     let Some((index, twice)) = next.lock().unwrap().next() else {
                         return;
                     };
-                    let again = twice.then(|| (CALLS[index % CALLS.len()], 1 + index % 14));
+                    // Coprime strides meet every point of a recovery beside every kind of kill.
+                    let again = twice.then(|| recovery[index * 7 % recovery.len()]);
                     let result = trial.at(points[index], again);
                     results.lock().unwrap().push(result);
                 }
@@ -158,7 +168,7 @@ fn try_all(
 /// L4: killed at every system call of a commit, and again inside the recovery, the workspace is
 /// wholly before or wholly after and the ledger agrees.
 #[test]
-fn killed_anywhere_the_workspace_is_whole() {
+fn slow_killed_anywhere_the_workspace_is_whole() {
     need("strace");
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let base = folder.path().join("base");
@@ -175,6 +185,7 @@ fn killed_anywhere_the_workspace_is_whole() {
     let log = folder.path().join("log");
     let points = points(&trace(&["commit", &root, &state, "2", "2"], &log));
     assert!(points.len() >= 100, "only {} crash points", points.len());
+    let recovery = recovery_points(&trial, &log);
 
     // Without recovery the same look finds broken workspaces: the test can fail.
     let half = points
@@ -187,19 +198,43 @@ fn killed_anywhere_the_workspace_is_whole() {
         });
     assert!(half, "no kill left anything to recover");
 
-    let results = try_all(&base, folder.path(), &points);
+    let results = try_all(&base, folder.path(), &points, &recovery);
+    tell(&points, &recovery, &results);
+}
+
+/// The calls of a recovery that has something to do.
+fn recovery_points(trial: &Trial, log: &Path) -> Vec<(&'static str, usize)> {
+    let (root, state) = trial.fresh();
+    assert!(killed("renameat2", 2, &["commit", &root, &state, "2", "2"]));
+    points(&trace(&["recover", &root, &state], log))
+}
+
+fn tell(points: &[(&str, usize)], recovery: &[(&str, usize)], results: &[Run]) {
     let bad: Vec<&String> = results
         .iter()
-        .filter_map(|one| one.as_ref().err())
+        .filter_map(|one| one.result.as_ref().err())
         .collect();
     let mut outcomes: BTreeMap<&str, usize> = BTreeMap::new();
-    for one in results.iter().flatten() {
+    for one in results.iter().filter_map(|one| one.result.as_ref().ok()) {
         *outcomes.entry(one).or_default() += 1;
     }
+    let fell = |twice: bool| {
+        let hit = |one: &&Run| if twice { one.twice } else { one.once };
+        results.iter().filter(hit).count()
+    };
+    let (commits, recoveries) = (fell(false), fell(true));
     println!(
-        "{} crash points, {} runs, {outcomes:?}",
+        "{} crash points of a commit, {} of a recovery, {} runs, {commits} commits killed, \
+         {recoveries} recoveries killed as well, {} violations, {outcomes:?}",
         points.len(),
-        results.len()
+        recovery.len(),
+        results.len(),
+        bad.len()
+    );
+    assert_eq!(commits, results.len(), "a kill that never fell");
+    assert!(
+        recoveries >= 100,
+        "only {recoveries} recoveries were killed"
     );
     assert!(
         bad.is_empty(),

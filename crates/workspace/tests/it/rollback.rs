@@ -266,7 +266,7 @@ fn is_the_foreign(file: std::os::fd::BorrowedFd<'_>) -> std::io::Result<bool> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: if all() { 600 } else { 60 },
+        cases: if all() { 2_000 } else { 200 },
         max_shrink_iters: 300,
         failure_persistence: None,
         // The short run is the same every time; the long one looks further.

@@ -16,7 +16,9 @@ pub(super) fn own() -> Result<String, Failure> {
 pub(super) fn is_fit(program: &str) -> Result<(), Failure> {
     let path = Path::new(program);
     let mut folders = path.ancestors().skip(1);
-    if folders.any(|folder| folder.join("CACHEDIR.TAG").exists()) {
+    // Either mark may be missing: one is not copied along, the other is not in every folder.
+    let marks = ["CACHEDIR.TAG", ".fingerprint"];
+    if folders.any(|folder| marks.iter().any(|mark| folder.join(mark).exists())) {
         return Err(
             Failure::invalid(format!("`{program}` lies in a build folder"))
                 .hint("put it in place with `cargo install --path crates/cli`, and run that one"),

@@ -3,50 +3,75 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use tagout_gate::Site;
 use tagout_policy::intents::{self, IntentSet};
 use tagout_policy::judge::Books;
-use tagout_vocab::{Intent, IntentId};
+use tagout_vocab::{Intent, IntentId, SessionId, Timestamp};
 
 use crate::args::PlaceArgs;
-use crate::books::{self, Shelf};
+use crate::books;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{clock, report, site};
+use crate::{clock, moments, report, runtime, site};
 
-/// The books of the workspace, whole.
-fn shelf(place: &PlaceArgs) -> Result<Shelf, Failure> {
-    let root = site::require(place.workspace.as_deref())?;
-    let shelf = books::open(Some(&root))?;
-    if shelf.problems.is_empty() {
-        return Ok(shelf);
+/// The intents of the workspace, with whoever holds one.
+struct Seen {
+    books: Books,
+    /// Nothing where the workspace was never set up: then nobody holds anything.
+    site: Option<Site>,
+}
+
+impl Seen {
+    fn open(place: &PlaceArgs) -> Result<Self, Failure> {
+        let root = site::require(place.workspace.as_deref())?;
+        let shelf = books::open(Some(&root))?;
+        if !shelf.problems.is_empty() {
+            return Err(Failure::problems(&shelf.problems));
+        }
+        let places = runtime::places(place).ok();
+        let site = places.and_then(|places| Site::open(&places).ok());
+        Ok(Self {
+            books: shelf.books,
+            site,
+        })
     }
-    Err(Failure::problems(&shelf.problems))
+
+    /// The session that holds an intent now, and until when.
+    fn holder(&self, intent: &Intent) -> Option<(SessionId, Timestamp)> {
+        let site = self.site.as_ref()?;
+        site.holder(&intent.id, clock::now()).ok().flatten()
+    }
+
+    fn held(&self, intent: &Intent) -> Option<String> {
+        let (session, until) = self.holder(intent)?;
+        Some(format!("held by {session} until {}", moments::local(until)))
+    }
 }
 
 /// Lists the intents.
 pub(super) fn list(place: &PlaceArgs, json: bool) -> Result<Exit, Failure> {
-    let shelf = shelf(place)?;
-    told(&shelf, json).map(|()| Exit::Done)
+    let seen = Seen::open(place)?;
+    told(&seen, json).map(|()| Exit::Done)
 }
 
-fn told(shelf: &Shelf, json: bool) -> Result<(), Failure> {
-    let books = &shelf.books;
+fn told(seen: &Seen, json: bool) -> Result<(), Failure> {
+    let all = &seen.books.intents;
     if json {
-        let intents: Vec<Value> = books
-            .intents
-            .iter()
-            .map(|intent| to_json(books, intent))
-            .collect();
+        let intents: Vec<Value> = all.iter().map(|intent| to_json(seen, intent)).collect();
         return report::json(&json!({ "intents": intents }));
     }
-    if books.intents.iter().next().is_none() {
-        report::note(&format!("no intents; declare one in `{}`", books::INTENTS));
+    if all.iter().next().is_none() {
+        report::note(
+            "no intents are declared; a person declares one:\n  \
+             tagout intent new INT-001 --name 'First work' --scope 'src/**'",
+        );
         return Ok(());
     }
-    report::data(&table(books))
+    report::data(&table(seen))
 }
 
-fn table(books: &Books) -> String {
+fn table(seen: &Seen) -> String {
+    let books = &seen.books;
     let width = |text: fn(&Intent) -> &str| {
         books
             .intents
@@ -59,16 +84,18 @@ fn table(books: &Books) -> String {
     let status_width = width(|intent| intent.status.as_str());
     let mut out = String::new();
     for intent in &books.intents {
-        let mark = if obstacle(books, intent).is_none() {
-            "open  "
-        } else {
-            "closed"
+        let held = seen.held(intent);
+        let mark = match (obstacle(books, intent), &held) {
+            (Some(_), _) => "closed",
+            (None, Some(_)) => "held  ",
+            (None, None) => "open  ",
         };
+        let held = held.map_or_else(String::new, |held| format!("  ({held})"));
         let (id, status) = (intent.id.as_str(), intent.status.as_str());
         // Writing into a `String` cannot fail.
         writeln!(
             out,
-            "{id:<id_width$}  {mark}  {status:<status_width$}  {}",
+            "{id:<id_width$}  {mark}  {status:<status_width$}  {}{held}",
             intent.name
         )
         .unwrap_or_default();
@@ -78,19 +105,19 @@ fn table(books: &Books) -> String {
 
 /// Shows one intent.
 pub(super) fn show(place: &PlaceArgs, id: &str, json: bool) -> Result<Exit, Failure> {
-    let shelf = shelf(place)?;
-    let books = &shelf.books;
+    let seen = Seen::open(place)?;
+    let books = &seen.books;
     let intent = IntentId::new(id)
         .ok()
         .and_then(|id| books.intents.get(&id))
         .ok_or_else(|| unknown(&books.intents, id))?;
     if json {
-        report::json(&to_json(books, intent))?;
+        report::json(&to_json(&seen, intent))?;
         return Ok(Exit::Done);
     }
     let mut out = String::new();
     // Writing into a `String` cannot fail.
-    render(&mut out, books, intent).unwrap_or_default();
+    render(&mut out, &seen, intent).unwrap_or_default();
     report::data(&out).map(|()| Exit::Done)
 }
 
@@ -102,7 +129,7 @@ fn unknown(intents: &IntentSet, id: &str) -> Failure {
     }
 }
 
-fn render(out: &mut String, books: &Books, intent: &Intent) -> std::fmt::Result {
+fn render(out: &mut String, seen: &Seen, intent: &Intent) -> std::fmt::Result {
     writeln!(
         out,
         "{}  {}  {}",
@@ -120,9 +147,10 @@ fn render(out: &mut String, books: &Books, intent: &Intent) -> std::fmt::Result 
     if let Some(expires) = intent.expires_at {
         writeln!(out, "\nexpires {expires}")?;
     }
-    match obstacle(books, intent) {
-        None => writeln!(out, "\nIt can be selected."),
-        Some(why) => writeln!(out, "\nIt can't be selected: {why}."),
+    match (obstacle(&seen.books, intent), seen.held(intent)) {
+        (None, None) => writeln!(out, "\nIt can be selected."),
+        (None, Some(held)) => writeln!(out, "\nIt is {held}; only that session can select it."),
+        (Some(why), _) => writeln!(out, "\nIt can't be selected: {why}."),
     }
 }
 
@@ -150,8 +178,12 @@ fn obstacle(books: &Books, intent: &Intent) -> Option<String> {
         .map(|other| format!("it owns the same files as {}", other.with))
 }
 
-fn to_json(books: &Books, intent: &Intent) -> Value {
+fn to_json(seen: &Seen, intent: &Intent) -> Value {
+    let books = &seen.books;
+    let holder = seen.holder(intent);
     json!({
+        "held_by": holder.as_ref().map(|(session, _)| session.as_str()),
+        "held_until": holder.as_ref().map(|(_, until)| until.to_string()),
         "id": intent.id.as_str(),
         "name": intent.name,
         "status": intent.status.as_str(),

@@ -301,15 +301,13 @@ fn many(seeds: std::ops::Range<u64>) {
 /// not at all.
 #[test]
 fn nothing_of_a_person_is_lost() {
-    many(0..40);
+    many(0..100);
 }
 
 /// L4: the same many times over.
 #[test]
-fn slow_nothing_of_a_person_is_lost() {
-    if all() {
-        many(500..1000);
-    }
+fn soak_nothing_of_a_person_is_lost() {
+    many(500..1000);
 }
 
 /// Appends numbered lines until told to stop; answers how many.

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use tagout_sandbox::layer::{ChangeSet, Extent};
 
 use super::picture::{Picture, shown};
-use super::support::{Bench, all, tool};
+use super::support::{Bench, tool};
 use super::tree::{Chance, build, script};
 
 /// The groups of names that have to be one file afterwards.
@@ -163,13 +163,11 @@ fn many(seeds: std::ops::Range<u64>) {
 /// what was before, with times, links and attributes.
 #[test]
 fn random_commands_are_dropped_committed_and_undone() {
-    many(0..100);
+    many(0..400);
 }
 
 /// L4, B2: the same, many times over.
 #[test]
-fn slow_random_commands_are_dropped_committed_and_undone() {
-    if all() {
-        many(1000..3000);
-    }
+fn soak_random_commands_are_dropped_committed_and_undone() {
+    many(1000..3000);
 }

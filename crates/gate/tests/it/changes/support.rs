@@ -164,6 +164,7 @@ impl Bench {
             writable: Vec::new(),
             hidden: Vec::new(),
             home: None,
+            through: Vec::new(),
             read_only_inside: Vec::new(),
             accept_degraded: Vec::new(),
             long_running: false,

@@ -59,11 +59,13 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
     if let Some(holder) = &case.facts.leased_to
         && *holder != case.session.id
     {
+        let until = case.facts.leased_until;
+        let until = until.map_or_else(String::new, |until| format!(" until {until}"));
         return no(
             Code::Leased,
-            format!("intent {id} is held by session {holder}"),
+            format!("intent {id} is held by session {holder}{until}"),
         )
-        .remedy("choose another intent, or wait until it is released")
+        .remedy("choose another intent, wait until then, or ask a person to release it")
         .retryable()
         .deny();
     }

@@ -3,6 +3,7 @@
 use tagout_vocab::{Class, Code, Gate, SideEffectLevel};
 
 use crate::capability::Allowance;
+use crate::capability::grants::GrantDenied;
 use crate::catalogue::RemoteName;
 use crate::judge::case::Case;
 use crate::judge::facts::Isolation;
@@ -52,12 +53,17 @@ pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
         let Some(denied) = case.books.law.capability_denied(name) else {
             continue;
         };
-        let filled = match denied.how {
-            DeniedHow::Named => false,
-            DeniedHow::NotListed => case.granted(name),
-        };
-        if !filled {
-            return no(format!("the capability `{name}`"), &denied);
+        let what = format!("the capability `{name}`");
+        match denied.how {
+            DeniedHow::Named => return no(what, &denied),
+            DeniedHow::NotListed => match case.granted(name) {
+                Ok(_) => {}
+                Err(GrantDenied::NothingAsked | GrantDenied::NoGrant { .. }) => {
+                    return no(what, &denied);
+                }
+                // Someone gave it, and it does not do: the reason is worth more than the rule.
+                Err(why) => return no(format!("{what} ({why})"), &denied),
+            },
         }
     }
     // A tool that changes things and names no capability has not said what it needs.
@@ -72,10 +78,12 @@ pub(in crate::judge) fn capability(case: &Case<'_>) -> Finding {
             .remedy("use another tool, or ask a person to declare this one's capabilities")
             .deny();
     }
-    pass(if needed.is_empty() {
-        "none needed".to_owned()
-    } else {
-        needed.join(", ")
+    let grants = case.grants_used();
+    let ids: Vec<String> = grants.iter().map(|id| format!("`{id}`")).collect();
+    pass(match (needed.is_empty(), ids.is_empty()) {
+        (true, _) => "none needed".to_owned(),
+        (false, true) => needed.join(", "),
+        (false, false) => format!("{}, granted by {}", needed.join(", "), ids.join(", ")),
     })
 }
 

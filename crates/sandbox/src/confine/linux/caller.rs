@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -12,11 +12,15 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendFlags, Shutdown, shutdown};
+use rustix::process::{Pid, WaitOptions, waitpid};
+use tagout_vocab::limits::OUTPUT_HEAD_BYTES_MAX;
 
 use super::channel;
 use super::clock::ClockWatch;
-use super::helper::{HELPER_ARGUMENT, HELPER_NAME};
+use super::helper::{self, HELPER_ARGUMENT, HELPER_NAME};
+use super::sys::{self, Side};
 use super::wire::{Raw, Report, Request, Spec};
 use super::{session, spec};
 use crate::ended::{Ended, Exit};
@@ -43,13 +47,52 @@ pub fn use_helper(program: PathBuf) {
 
 struct Helper {
     control: UnixStream,
-    process: Child,
+    process: Process,
+}
+
+/// How the helper came to be.
+enum Process {
+    /// This program, started anew.
+    Started(Child),
+    /// A copy of this process from when it had one thread.
+    Copied(Pid),
 }
 
 impl Helper {
     fn start() -> io::Result<Self> {
-        let (control, process) = start_helper(HELPER_ARGUMENT)?;
-        Ok(Self { control, process })
+        let (control, child) = start_helper(HELPER_ARGUMENT)?;
+        Ok(Self {
+            control,
+            process: Process::Started(child),
+        })
+    }
+
+    /// A copy of this process becomes the helper, which costs a fraction of a start. That works only
+    /// before there is a second thread.
+    fn copy() -> io::Result<Self> {
+        if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let (control, other) = UnixStream::pair()?;
+        match sys::clone_into(0)? {
+            Side::Child => helper::serve_copied(&other),
+            Side::Parent(pid) => {
+                let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
+                Ok(Self {
+                    control,
+                    process: Process::Copied(pid),
+                })
+            }
+        }
+    }
+
+    fn is_alive(&mut self) -> bool {
+        match &mut self.process {
+            Process::Started(child) => child.try_wait().is_ok_and(|ended| ended.is_none()),
+            Process::Copied(pid) => {
+                waitpid(Some(*pid), WaitOptions::NOHANG).is_ok_and(|ended| ended.is_none())
+            }
+        }
     }
 }
 
@@ -71,14 +114,23 @@ pub(super) fn start_helper(argument: &str) -> io::Result<(UnixStream, Child)> {
     Ok((control, process))
 }
 
+/// Makes the helper ahead of the first run, for programs that will run a command: before there is a
+/// second thread it can be a copy of this process instead of a start of its own. Whatever this
+/// process knows by then is in the copy's memory, the environment aside, so it stands near the top
+/// of `main`. What fails here is told by the run that needs it.
+pub fn start_helper_early() {
+    let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    if slot.is_none() {
+        *slot = Helper::copy().or_else(|_| Helper::start()).ok();
+    }
+}
+
 /// Sends a request to the helper, which is started if there is none or it is gone.
 fn send(request: &Request, handles: &[BorrowedFd<'_>]) -> Result<(), SandboxError> {
     let failed = |step| move |source| SandboxError::Helper { step, source };
     let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(helper) = slot.as_mut() {
-        if helper.process.try_wait().is_ok_and(|ended| ended.is_none())
-            && channel::send_request(&helper.control, request, handles).is_ok()
-        {
+        if helper.is_alive() && channel::send_request(&helper.control, request, handles).is_ok() {
             return Ok(());
         }
         *slot = None;
@@ -312,6 +364,25 @@ impl Running {
         }
     }
 
+    /// Whether the run is over within this time.
+    pub fn ended_within(&self, time: Duration) -> Result<bool, SandboxError> {
+        let failed = |errno: rustix::io::Errno| SandboxError::Helper {
+            step: "hearing from the sandbox",
+            source: errno.into(),
+        };
+        let end = Instant::now() + time;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let left = Timespec::try_from(left).ok();
+            let mut waits = [PollFd::new(&*self.run, PollFlags::IN)];
+            match poll(&mut waits, left.as_ref()) {
+                Ok(woken) => return Ok(woken > 0),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(failed(errno)),
+            }
+        }
+    }
+
     /// Ends the command and everything it started; [`Running::wait`] then returns.
     pub fn stop(&self) {
         stop(&self.run);
@@ -339,8 +410,15 @@ impl Running {
     /// What a command that writes its artifact itself has written.
     fn written(&self) -> Captured {
         let length = std::fs::metadata(&self.artifact).map_or(0, |file| file.len());
+        let mut head = Vec::new();
+        if let Ok(file) = File::open(&self.artifact) {
+            // What can't be read here can still be read from the artifact.
+            let mut beginning = file.take(OUTPUT_HEAD_BYTES_MAX as u64);
+            beginning.read_to_end(&mut head).ok();
+        }
         Captured {
             bytes: length,
+            head,
             artifact: self.artifact.clone(),
             ..Captured::default()
         }

@@ -1,5 +1,6 @@
 //! The helper process: one thread, receives requests, makes first processes.
 
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -34,6 +35,23 @@ pub fn serve_if_helper() {
         Some(_) | None => return,
     };
     sys::leave(i32::from(served.is_err()));
+}
+
+/// Becomes the helper of the process that this one was copied from, and never returns.
+pub(super) fn serve_copied(control: &UnixStream) -> ! {
+    sys::forget_environment();
+    let served = stand_alone(control).and_then(|()| serve());
+    sys::leave(i32::from(served.is_err()))
+}
+
+/// Puts the control socket where a helper that is started has it, and lets go of the caller's
+/// standard streams.
+fn stand_alone(control: &UnixStream) -> io::Result<()> {
+    let nothing = OpenOptions::new().write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(control)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    Ok(())
 }
 
 fn serve() -> io::Result<()> {

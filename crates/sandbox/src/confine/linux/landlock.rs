@@ -144,7 +144,7 @@ fn grants(spec: &Spec) -> Vec<(PathBuf, Reach)> {
     for overlay in &spec.overlays {
         grants.push((overlay.path.path().into(), Reach::Write));
     }
-    for path in &spec.writable {
+    for (path, _) in &spec.writable {
         grants.push((path.path().into(), Reach::Write));
     }
     for device in DEVICES {

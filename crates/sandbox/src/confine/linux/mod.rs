@@ -25,7 +25,7 @@ mod tree;
 mod wire;
 
 pub(crate) use caller::start;
-pub use caller::{Running, Stopper, use_helper};
+pub use caller::{Running, Stopper, start_helper_early, use_helper};
 pub use helper::serve_if_helper;
 pub(crate) use session::{alive, stop, stop_one};
 

@@ -4,8 +4,9 @@ use super::caller::{assignment, search};
 use super::wire::{Net, Overlay, Raw, Spec};
 use crate::environment;
 use crate::hidden;
-use crate::plan::Plan;
-use crate::wanted::{Cache, Lane, Layers, Network};
+use crate::plan::{Form, Plan};
+use crate::session::exit_note;
+use crate::wanted::{Cache, Lane, Layers, Network, Through, Wanted};
 
 /// Everything that the helper needs to know, the control groups aside.
 pub(super) fn of(plan: &Plan) -> Spec {
@@ -27,10 +28,7 @@ pub(super) fn of(plan: &Plan) -> Spec {
         cwd: Raw::from(&wanted.cwd),
         overlays: overlays(form.lane, &wanted.workspace, &wanted.layers),
         tmp: Raw::from(&wanted.layers.tmp),
-        writable: match form.lane {
-            Lane::Snapshot => wanted.writable.iter().map(Raw::from).collect(),
-            Lane::ReadOnly | Lane::Transaction => Vec::new(),
-        },
+        writable: writable(wanted, form),
         hidden: concealed,
         closed: hidden::on_machine(root)
             .map(|path| Raw::from(&path))
@@ -46,7 +44,26 @@ pub(super) fn of(plan: &Plan) -> Spec {
         groups: Vec::new(),
         landlock_abi: plan.landlock_abi,
         outlives: wanted.long_running,
+        noted: wanted
+            .long_running
+            .then(|| Raw::from(&exit_note(&wanted.output.artifact))),
     }
+}
+
+/// What is written in place in this lane. Without name spaces nothing can be put in another place,
+/// and no lane that only reads writes anywhere.
+fn writable(wanted: &Wanted, form: Form) -> Vec<(Raw, Raw)> {
+    let mut found = Vec::new();
+    if form.lane == Lane::Snapshot {
+        let own = wanted.writable.iter();
+        found.extend(own.map(|path| (Raw::from(path), Raw::from(path))));
+    }
+    let here = |one: &&Through| form.namespaces || one.path == one.from;
+    if form.lane != Lane::ReadOnly {
+        let through = wanted.through.iter().filter(here);
+        found.extend(through.map(|one| (Raw::from(&one.path), Raw::from(&one.from))));
+    }
+    found
 }
 
 /// The workspace's overlay, then those of the caches. Caches keep theirs in every lane that has

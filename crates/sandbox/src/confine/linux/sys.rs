@@ -41,6 +41,25 @@ pub(super) fn clone_into(namespaces: c_int) -> io::Result<Side> {
     }
 }
 
+/// Overwrites the environment that this process was started with, and forgets it: neither its
+/// memory nor the kernel's word on it holds any of it afterwards. Nothing else may run beside it.
+pub(super) fn forget_environment() {
+    unsafe extern "C" {
+        static mut environ: *mut *mut libc::c_char;
+    }
+    // SAFETY: `environ` is null or points to a list of writable strings that ends with null. The
+    // process has one thread, and nothing borrows from the environment across this call.
+    unsafe {
+        let mut place = environ;
+        while !place.is_null() && !(*place).is_null() {
+            let text = *place;
+            std::ptr::write_bytes(text, 0, libc::strlen(text));
+            *place = std::ptr::null_mut();
+            place = place.add(1);
+        }
+    }
+}
+
 /// Ends this process at once, without running anything that was registered for its end.
 pub(super) fn leave(code: c_int) -> ! {
     // SAFETY: takes a number and does not return.

@@ -85,8 +85,8 @@ pub(crate) struct Spec {
     pub(crate) overlays: Vec<Overlay>,
     /// What is seen as `/tmp`.
     pub(crate) tmp: Raw,
-    /// Writable in place.
-    pub(crate) writable: Vec<Raw>,
+    /// Where what is written is real at once, and what is seen there.
+    pub(crate) writable: Vec<(Raw, Raw)>,
     /// What looks empty.
     pub(crate) hidden: Vec<Raw>,
     /// What can't be opened.
@@ -103,6 +103,8 @@ pub(crate) struct Spec {
     pub(crate) landlock_abi: u32,
     /// Whether the command goes on when the caller is gone.
     pub(crate) outlives: bool,
+    /// The file in which it is noted how such a command ended.
+    pub(crate) noted: Option<Raw>,
 }
 
 /// What is asked of a helper, or of a session's keeper.

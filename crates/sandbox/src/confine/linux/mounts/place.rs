@@ -26,8 +26,8 @@ pub(super) fn writable(spec: &Spec) -> Result<Vec<(OwnedFd, bool)>, Failed> {
     if is_covered(spec) {
         mounts.push(again(spec.workspace.path())?);
     }
-    for path in &spec.writable {
-        mounts.push(again(path.path())?);
+    for (_, from) in &spec.writable {
+        mounts.push(again(from.path())?);
     }
     Ok(mounts)
 }
@@ -76,7 +76,7 @@ pub(super) fn put(
         sys::mount_setattr(&made, attributes, true).at("a read-only workspace")?;
         attach(&made, spec.workspace.path(), folder)?;
     }
-    for (path, (made, folder)) in spec.writable.iter().zip(writable) {
+    for ((path, _), (made, folder)) in spec.writable.iter().zip(writable) {
         restrict(&made, NO_SUID | NO_DEV).at("a safe writable path")?;
         attach(&made, path.path(), folder)?;
     }

@@ -1,6 +1,6 @@
 //! What transactions cost, as JSON lines: interleaved with the bare write and sync that they need.
 //!
-//! `bench FOLDER [ROUNDS]`, on the disk that is to be measured.
+//! `bench_transactions FOLDER [ROUNDS]`, on the disk that is to be measured.
 
 #![expect(
     clippy::print_stdout,
@@ -126,10 +126,15 @@ fn main() {
         .next()
         .and_then(|word| word.parse().ok())
         .unwrap_or(300);
-    // The lease that the kernel is asked for costs about five microseconds; here it is answered at
-    // once, because asking is not in this crate's power.
-    let lease: (&str, WriterProbe) = ("lease", WriterProbe::Lease(|_| Ok(false)));
-    for probe in [lease, ("processes", WriterProbe::Processes)] {
+    // The kernel is asked for a lease on every file that is replaced, as in a real commit.
+    #[cfg(target_os = "linux")]
+    let probes = [
+        ("lease", WriterProbe::Lease(tagout_sandbox::lease)),
+        ("processes", WriterProbe::Processes),
+    ];
+    #[cfg(not(target_os = "linux"))]
+    let probes = [("processes", WriterProbe::Processes)];
+    for probe in probes {
         for case in CASES {
             measure(Path::new(&folder), rounds, probe, case);
         }

@@ -1,10 +1,11 @@
 //! Figures of confined runs of `true` within one process, interleaved with a plain spawn and with
 //! bubblewrap: one JSON object a line.
 //!
-//! `bench [ROUNDS]`. Where bubblewrap is not installed, its figures are left out.
+//! `bench_lanes [ROUNDS]`. Where bubblewrap is not installed, its figures are left out.
 
 #![allow(
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a program for measuring"
 )]
@@ -66,8 +67,9 @@ fn main() -> Result<(), Failure> {
             confined(Lane::Snapshot, &small, Limits::default()),
         ),
     ];
-    if spawn(&mut bubblewrap(&small)).is_ok() {
-        contenders.push(("bubblewrap", Box::new(|| spawn(&mut bubblewrap(&small)))));
+    match spawn(&mut bubblewrap(&small)) {
+        Ok(_) => contenders.push(("bubblewrap", Box::new(|| spawn(&mut bubblewrap(&small))))),
+        Err(error) => eprintln!("MISSING PEER: bubblewrap does not take part: {error}"),
     }
     let medians = medians(rounds.unwrap_or(200), &mut contenders)?;
     tell(&medians);
@@ -144,6 +146,7 @@ fn bubblewrap(workspace: &Path) -> Command {
     ]);
     command.args([
         "--unshare-uts",
+        "--unshare-cgroup-try",
         "--die-with-parent",
         "--new-session",
         "--ro-bind",
@@ -187,6 +190,7 @@ fn run(
         writable: vec![workspace.to_path_buf()],
         hidden: vec![scratch.to_path_buf()],
         home: None,
+        through: Vec::new(),
         read_only_inside: Vec::new(),
         accept_degraded: Vec::new(),
         long_running: false,

@@ -1,0 +1,125 @@
+//! Whether tables can be added to the end of a TOML text: it has to be whole, and must not say
+//! already what they say.
+
+use super::jsonc::TextError;
+
+/// Refuses a text that is not whole, or that gives `key` a value which tables can't be added to.
+pub(crate) fn is_free(text: &str, key: &str) -> Result<(), TextError> {
+    let mut table = String::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((at, line)) = lines.next() {
+        let wrong = |what| TextError::Syntax { line: at + 1, what };
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if line.starts_with('[') {
+            let name = line.split('#').next().unwrap_or_default().trim();
+            let inner = name
+                .strip_prefix("[[")
+                .and_then(|rest| rest.strip_suffix("]]"));
+            let inner = inner.or_else(|| name.strip_prefix('[')?.strip_suffix(']'));
+            let inner = inner.filter(|inner| !inner.trim().is_empty());
+            inner
+                .ok_or_else(|| wrong("a table's name does not end"))?
+                .trim()
+                .clone_into(&mut table);
+            continue;
+        }
+        let Some((name, value)) = line.split_once('=') else {
+            return Err(wrong("neither a table nor a key with a value"));
+        };
+        let name = name.trim().trim_matches(['"', '\'']);
+        let first = name.split('.').next().unwrap_or_default().trim();
+        let top = if table.is_empty() {
+            first
+        } else {
+            table.as_str()
+        };
+        // A table's own keys leave room for further tables; a value in their place does not.
+        if top == key && (table.is_empty() || !value.trim_start().starts_with('"')) {
+            return Err(TextError::Shape {
+                key: key.to_owned(),
+            });
+        }
+        let mut open = Open::default();
+        open.read(value).map_err(wrong)?;
+        while open.goes_on() {
+            let Some((at, line)) = lines.next() else {
+                return Err(wrong("a value does not end"));
+            };
+            open.read(line)
+                .map_err(|what| TextError::Syntax { line: at + 1, what })?;
+        }
+        if !open.seen {
+            return Err(wrong("a key has no value"));
+        }
+    }
+    Ok(())
+}
+
+/// What of a value is still open at the end of a line.
+#[derive(Default)]
+struct Open {
+    depth: usize,
+    quotes: Option<&'static str>,
+    seen: bool,
+}
+
+const LONG: [&str; 2] = ["\"\"\"", "'''"];
+const SHORT: [&str; 2] = ["\"", "'"];
+
+impl Open {
+    const fn goes_on(&self) -> bool {
+        self.depth > 0 || self.quotes.is_some()
+    }
+
+    fn read(&mut self, line: &str) -> Result<(), &'static str> {
+        let mut rest = line;
+        while let Some(letter) = rest.chars().next() {
+            if let Some(quotes) = self.quotes {
+                if quotes.starts_with('"') && letter == '\\' {
+                    rest = rest.get(1..).unwrap_or_default();
+                    rest = skip(rest);
+                } else if let Some(after) = rest.strip_prefix(quotes) {
+                    self.quotes = None;
+                    rest = after;
+                } else {
+                    rest = skip(rest);
+                }
+                continue;
+            }
+            let quotes = LONG
+                .iter()
+                .chain(&SHORT)
+                .find(|one| rest.starts_with(**one));
+            if let Some(quotes) = quotes {
+                self.quotes = Some(quotes);
+                self.seen = true;
+                rest = rest.strip_prefix(quotes).unwrap_or_default();
+                continue;
+            }
+            match letter {
+                '#' => break,
+                '[' | '{' => self.depth += 1,
+                ']' | '}' => {
+                    self.depth = self.depth.checked_sub(1).ok_or("a bracket is not open")?;
+                }
+                _ => {}
+            }
+            self.seen |= !letter.is_whitespace();
+            rest = skip(rest);
+        }
+        match self.quotes {
+            Some(quotes) if quotes.len() == 1 => Err("a text does not end"),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// The text after its first letter.
+fn skip(text: &str) -> &str {
+    let mut letters = text.chars();
+    letters.next();
+    letters.as_str()
+}

@@ -1,0 +1,162 @@
+//! What a person is told about the hooks of a client: what holds, what was tried, what stays open.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tagout_agents::Client;
+use tagout_agents::install::{self, Finding, FindingKind};
+
+use super::Wanted;
+use super::tried::{self, Came};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report;
+
+/// One line about a client.
+struct Line {
+    word: &'static str,
+    file: Option<String>,
+    text: String,
+    /// Whether something is not governed because of it.
+    gap: bool,
+}
+
+impl Wanted {
+    /// Says it for every client. The exit code is 0 only if nothing that can be closed is open.
+    pub(super) fn told(&self, clients: &[Client], json: bool) -> Result<Exit, Failure> {
+        let (whole, all) = self.seen(clients, json)?;
+        if json {
+            report::json(&json!({ "ok": whole, "clients": all }))?;
+        }
+        Ok(if whole { Exit::Done } else { Exit::Failed })
+    }
+
+    /// Says it in words, or gives it as objects; and whether all of them are governed.
+    pub(in crate::verbs) fn seen(
+        &self,
+        clients: &[Client],
+        json: bool,
+    ) -> Result<(bool, Vec<Value>), Failure> {
+        let mut whole = true;
+        let mut all = Vec::new();
+        for client in clients {
+            let lines = self.lines(*client);
+            let governed = !lines.iter().any(|line| line.gap);
+            whole &= governed;
+            if json {
+                all.push(to_json(*client, governed, &lines));
+            } else {
+                report::data(&shown(*client, governed, &lines))?;
+            }
+        }
+        Ok((whole, all))
+    }
+
+    fn lines(&self, client: Client) -> Vec<Line> {
+        let texts = self.texts(client);
+        let findings = install::check(client, self.scope, &self.binary, &texts);
+        let (first, last): (Vec<Finding>, Vec<Finding>) =
+            findings.into_iter().partition(|one| !is_lasting(one.kind));
+        let mut lines: Vec<Line> = first.into_iter().map(|one| self.line(one)).collect();
+        lines.push(plain("version", tried::version(client)));
+        lines.push(came("canary", self.canary(client)));
+        lines.extend(self.exec(client).map(|exec| Line {
+            // Commands that can't run are not commands that run ungoverned.
+            gap: false,
+            ..came("exec", exec)
+        }));
+        lines.extend(last.into_iter().map(|one| self.line(one)));
+        lines
+    }
+
+    fn line(&self, finding: Finding) -> Line {
+        let path = finding.place.as_ref();
+        let path = path.and_then(|place| self.homes.path_of(place, &self.places.root));
+        let shown = path.map(|path| {
+            let inner = path.strip_prefix(&self.places.root).unwrap_or(&path);
+            inner.display().to_string()
+        });
+        Line {
+            word: word(finding.kind),
+            file: shown,
+            gap: is_gap(finding.kind),
+            text: finding.text,
+        }
+    }
+}
+
+fn plain(word: &'static str, text: String) -> Line {
+    Line {
+        word,
+        file: None,
+        text,
+        gap: false,
+    }
+}
+
+fn came(word: &'static str, came: Came) -> Line {
+    let (text, gap) = match came {
+        Came::Well(text) | Came::Not(text) => (text, false),
+        Came::Badly(text) => (text, true),
+    };
+    Line {
+        gap,
+        ..plain(word, text)
+    }
+}
+
+fn shown(client: Client, governed: bool, lines: &[Line]) -> String {
+    let state = if governed { "governed" } else { "not governed" };
+    let mut out = format!("{client}: {state}\n");
+    let width = lines.iter().map(|line| line.word.len()).max().unwrap_or(0);
+    for line in lines {
+        let file = line.file.as_ref();
+        let file = file.map_or_else(String::new, |file| format!("{file}: "));
+        // Writing into a `String` cannot fail.
+        writeln!(out, "  {:width$}  {file}{}", line.word, line.text).unwrap_or_default();
+    }
+    out
+}
+
+fn to_json(client: Client, governed: bool, lines: &[Line]) -> Value {
+    let one = |line: &Line| {
+        json!({
+            "kind": line.word, "file": line.file, "text": line.text, "gap": line.gap,
+        })
+    };
+    let findings: Vec<Value> = lines.iter().map(one).collect();
+    json!({ "client": client.as_str(), "governed": governed, "findings": findings })
+}
+
+/// What stays as it is whatever a person does here.
+const fn is_lasting(kind: FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::Needs | FindingKind::Open | FindingKind::NeverRun
+    )
+}
+
+const fn is_gap(kind: FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::SwitchedOff
+            | FindingKind::Unreadable
+            | FindingKind::Missing
+            | FindingKind::Outdated
+    )
+}
+
+const fn word(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::SwitchedOff => "switched_off",
+        FindingKind::Unreadable => "unreadable",
+        FindingKind::Missing => "missing",
+        FindingKind::Outdated => "outdated",
+        FindingKind::Loosened => "loosened",
+        FindingKind::Foreign => "foreign",
+        FindingKind::Needs => "needs",
+        FindingKind::Open => "open",
+        FindingKind::NeverRun => "never_run",
+        FindingKind::Installed => "installed",
+    }
+}

@@ -1,0 +1,177 @@
+//! `tagout init` as a new user meets it, and what every verb says where there is no workspace.
+
+use std::fs;
+use std::process::Stdio;
+
+use crate::machine::Machine;
+
+/// From nothing to a governed client with one command.
+#[test]
+fn one_command() {
+    let machine = Machine::bare();
+    machine.client("goose", "echo 1.52.0");
+    let words = "init --yes --client found --intent First --scope src/**";
+    let ran = machine.run(&words.split(' ').collect::<Vec<_>>());
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let shown = ran.shown();
+    let start = shown.find("tagout/w-").unwrap() + "tagout/w-".len();
+    insta::assert_snapshot!(shown.replace(&shown[start..start + 20], "[ID]"));
+    assert_eq!(machine.run(&["install", "--check", "goose"]).code, Some(0));
+    let list = machine.run(&["intent", "list"]).stdout;
+    assert_eq!(list, "INT-001  open    IN_PROGRESS  First\n");
+}
+
+/// Run again, it says what it kept and which arguments changed nothing.
+#[test]
+fn again() {
+    let machine = Machine::new();
+    let before = machine.tree();
+    let words = "init --yes --intent Other --scope docs/** --profile strict";
+    let ran = machine.run(&words.split(' ').collect::<Vec<_>>());
+    assert_eq!(ran.code, Some(0));
+    assert_eq!(machine.tree(), before);
+    insta::assert_snapshot!(ran.stderr);
+    let ran = machine.run(&[&words.split(' ').collect::<Vec<_>>()[..], &["--json"]].concat());
+    assert_eq!(
+        ran.json_lines()[0]["ignored"],
+        serde_json::json!(["--intent", "--profile"])
+    );
+}
+
+/// Without an intent and with clients that are not governed, it says what to do next.
+#[test]
+fn what_comes_next() {
+    let machine = Machine::bare();
+    fs::create_dir_all(machine.home().join(".codex")).unwrap();
+    machine.client("claude", "true");
+    fs::remove_dir(machine.root().join(".git")).unwrap();
+    let ran = machine.run(&["init", "--yes"]);
+    insta::assert_snapshot!(ran.stderr);
+    insta::assert_snapshot!(machine.run(&["intent", "list"]).shown());
+}
+
+/// A home and the root of the file system are no repositories.
+#[test]
+fn not_everywhere() {
+    let machine = Machine::bare();
+    let ran = machine.ran(
+        machine
+            .command(&["init", "--yes"])
+            .current_dir(machine.home()),
+    );
+    insta::assert_snapshot!(ran.shown());
+    let ran = machine.ran(machine.command(&["init", "--yes"]).current_dir("/"));
+    insta::assert_snapshot!(ran.shown());
+    let home = machine.home().display().to_string();
+    let ran = machine.run(&["init", "--yes", "--workspace", &home]);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    assert!(
+        machine
+            .tree()
+            .keys()
+            .all(|name| !name.contains(".orchestration"))
+    );
+}
+
+/// A client that is not known, or a program in a build folder, is said before anything is written.
+#[test]
+fn refused_before_anything_is_written() {
+    let machine = Machine::bare();
+    let before = machine.tree();
+    let ran = machine.run(&["init", "--yes", "--client", "gose"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    let built = env!("CARGO_BIN_EXE_tagout");
+    let mut command = std::process::Command::new(built);
+    command
+        .args(["init", "--yes", "--client", "goose"])
+        .current_dir(machine.root())
+        .env("HOME", machine.home())
+        .stdin(Stdio::null());
+    let ran = machine.ran(&mut command);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    assert!(
+        ran.stderr.contains("cargo install --path crates/cli"),
+        "{}",
+        ran.shown()
+    );
+    assert_eq!(machine.tree(), before);
+}
+
+/// Every verb that needs a workspace says the same where there is none, with one exit code: 3, and
+/// 125 for the verb whose small codes belong to somebody else's command.
+#[test]
+fn one_code_without_a_workspace() {
+    let verbs = [
+        "log",
+        "verify",
+        "stats",
+        "intent list",
+        "intent show INT-001",
+        "intent select INT-001",
+        "intent complete INT-001 --yes",
+        "intent release INT-001 --yes",
+        "pending",
+        "approve a-1 --yes",
+        "reject a-1 --yes",
+        "trust --yes",
+        "run read_file --input {}",
+        "blame a",
+        "undo --intent INT-001 --yes",
+        "seal --yes",
+        "prove 1",
+        "grant list --yes",
+        "parked list",
+        "trace query",
+        "install goose --yes",
+        "uninstall goose --yes",
+        "epoch new --yes",
+    ];
+    let machine = Machine::bare();
+    for sidecar in [false, true] {
+        if sidecar {
+            fs::create_dir_all(machine.root().join(".orchestration")).unwrap();
+        }
+        for verb in verbs {
+            // These two look at declarations alone, which need no state.
+            if sidecar && verb.starts_with("intent list") {
+                continue;
+            }
+            let ran = machine.run(&verb.split(' ').collect::<Vec<_>>());
+            let shown = ran.shown();
+            assert_eq!(ran.code, Some(3), "{verb}: {shown}");
+            let unknown = verb.starts_with("intent show") && sidecar;
+            assert!(unknown || shown.contains("tagout init"), "{verb}: {shown}");
+        }
+        assert_eq!(machine.run(&["exec", "--", "true"]).code, Some(125));
+    }
+}
+
+/// H17: whoever finds an intent taken learns by whom and until when.
+#[test]
+fn a_held_intent_names_its_holder() {
+    let machine = Machine::new();
+    let select =
+        |session: &str| machine.run(&["intent", "select", "INT-001", "--session", session]);
+    assert_eq!(select("first").code, Some(0));
+    let ran = select("second");
+    assert_eq!(ran.code, Some(2));
+    let told = &ran.stderr;
+    assert!(
+        told.contains("LEASED: intent INT-001 is held by session first until 20"),
+        "{told}"
+    );
+    let list = machine.run(&["intent", "list"]).stdout;
+    assert!(
+        list.starts_with("INT-001  held    IN_PROGRESS  Work  (held by first until 20"),
+        "{list}"
+    );
+    let json = machine.run(&["intent", "list", "--json"]);
+    assert_eq!(json.json_lines()[0]["intents"][0]["held_by"], "first");
+    let show = machine.run(&["intent", "show", "INT-001"]).stdout;
+    assert!(show.contains("only that session can select it"), "{show}");
+    assert_eq!(
+        machine.run(&["intent", "release", "INT-001", "--yes"]).code,
+        Some(0)
+    );
+    assert_eq!(select("second").code, Some(0));
+}

@@ -1,0 +1,58 @@
+//! The books as an earlier process put them together from the same files, so that nothing is parsed
+//! that did not change.
+
+use std::path::PathBuf;
+
+use tagout_policy::law::compiled::{self, Key};
+use tagout_vocab::limits::RECORD_BYTES_MAX;
+use tagout_workspace::files;
+
+use crate::error::GateError;
+use crate::site::Site;
+use crate::trust::{Shelf, Sources, Text};
+
+impl Site {
+    fn compiled_path(&self) -> PathBuf {
+        self.store.path("law", "compiled")
+    }
+
+    /// The shelf that `make` puts together, or the one that it put together the last time, if that
+    /// was the same build with the same files: the person's own, what was accepted, the tree's.
+    ///
+    /// What was kept is a cache and never a source: whatever can't be read is made again. Files with
+    /// problems are read anew each time, so that the problems are told as they stand.
+    pub fn shelved<E: From<GateError>>(
+        &self,
+        build: &str,
+        (own, tree): (Option<&Text>, &Sources),
+        make: impl FnOnce() -> Result<Shelf, E>,
+    ) -> Result<Shelf, E> {
+        let accepted = self.accepted_bytes()?;
+        let named = |text: &'static str| move |bytes| (text, bytes);
+        let own = own.map(|one| {
+            [
+                ("own name", one.name.as_bytes()),
+                ("own", one.text.as_bytes()),
+            ]
+        });
+        let texts = tree
+            .texts()
+            .flat_map(|(kind, one)| [(kind, one.name.as_bytes()), ("text", one.text.as_bytes())]);
+        let sources = own.into_iter().flatten();
+        let sources = sources.chain(accepted.as_deref().map(named("accepted")));
+        let key = Key::of(build, sources.chain(texts));
+        let path = self.compiled_path();
+        let kept = files::read(&path, RECORD_BYTES_MAX).ok().flatten();
+        if let Some(shelf) = kept.and_then(|bytes| compiled::decode(&bytes, &key).ok()) {
+            return Ok(shelf);
+        }
+        let shelf = make()?;
+        if shelf.broken.is_empty()
+            && let Ok(bytes) = compiled::encode(&key, &shelf)
+        {
+            // Without it the next process reads the files again.
+            drop(files::write_scratch(&path, &bytes));
+        }
+        Ok(shelf)
+    }
+}
