@@ -72,9 +72,9 @@ fn edit_for(site: &Site, time: Duration) -> Notes {
         let first = Agent::new(site, &notes, ("a", "s-a", "INT-001"), 11);
         let second = Agent::new(site, &notes, ("b", "s-1", "INT-002"), 22).with_shell();
         let person = Person::new(site, &notes, 33);
-        scope.spawn(|| first.work(until));
-        scope.spawn(|| second.work(until));
-        scope.spawn(|| person.work(until));
+        scope.spawn(move || first.work(until));
+        scope.spawn(move || second.work(until));
+        scope.spawn(move || person.work(until));
     });
     notes.into_inner().unwrap()
 }
