@@ -21,6 +21,7 @@ Usage: cargo xtask <CHORE>
   play CLIENT MODE SCRIPT  a real client, offline, against a model that plays the script
   story CLIENT MODE        a real client, governed, through the whole story
   attack CLIENT MODE [ID]  a real client, governed, whose model attacks in every known way
+  attacks                  write the table of attacks into docs/reference/attacks.md
   help                     this text
 ";
 
@@ -39,6 +40,7 @@ pub(crate) fn run(words: &[String]) -> Result<ExitCode, XtaskError> {
         ["bench", options @ ..] => bench::run(options),
         ["play", client, mode, script] => clients::play(client, mode, Path::new(script)),
         ["story", client, mode] => clients::story::one(client, mode),
+        ["attacks"] => clients::page::write(),
         ["attack", client, mode] => clients::attack::one(client, mode, None),
         ["attack", client, mode, id] => clients::attack::one(client, mode, Some(id)),
         [] | ["help" | "--help" | "-h"] => {

@@ -23,5 +23,5 @@ pub use incoming::{Context, Ended, Incoming, Post, Pre, PromptFrom, What};
 pub use pairing::{PairingKey, pair};
 pub use parse::{parse, parse_shared, recognise};
 pub use profile::{Event, Kind, Profile};
-pub use reply::{Answer, Reply, reply, strongest_denial, unknown_client_denial};
+pub use reply::{Answer, Reply, denial_for_anyone, reply, strongest_denial};
 pub use shell::{ShellCall, quoted, rewrite, shell_call};

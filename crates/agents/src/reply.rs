@@ -133,12 +133,14 @@ pub fn strongest_denial(client: Client, event: &str, reason: &str) -> Reply {
     }
 }
 
-/// The answer to a client that nobody knows: code 2 with a reason, which most take for «no».
-pub fn unknown_client_denial(reason: &str) -> Reply {
+/// The answer to whoever it is that asks: a denial in every form at once, with a reason and code 2,
+/// of which every client reads at least one.
+pub fn denial_for_anyone(reason: &str) -> Reply {
+    let text = message(reason, "");
     Reply {
-        stderr: message(reason, ""),
+        stdout: Some(line(forms::deny_in_every_form(&text))),
+        stderr: text,
         exit_code: Reply::EXIT_IF_UNWRITTEN,
-        ..Reply::NOTHING
     }
 }
 
@@ -168,7 +170,7 @@ fn denied(client: Client, event: &Event, text: &str) -> Reply {
     let exit_code = match event.powers.deny {
         Deny::Nothing => {
             return Reply {
-                stderr: text.to_owned(),
+                stderr: words(text),
                 ..said(forms::nothing(event))
             };
         }
@@ -179,8 +181,18 @@ fn denied(client: Client, event: &Event, text: &str) -> Reply {
     let stdout = value.filter(|_| denial.reads_stdout).map(line);
     Reply {
         stdout,
-        stderr: text.to_owned(),
+        stderr: words(text),
         exit_code,
+    }
+}
+
+/// A reason for standard error. Some clients read what stands there as their own kind of answer if
+/// it is an object, and one in which they find no decision is a yes.
+fn words(text: &str) -> String {
+    if text.trim_start().starts_with(['{', '[', '"']) {
+        format!("tagout: {text}")
+    } else {
+        text.to_owned()
     }
 }
 

@@ -25,6 +25,7 @@ use clap_complete::Shell;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::homes::{self, Homes};
+pub(crate) use crate::identity::user;
 use crate::report;
 
 /// Lockout-tagout for AI coding agents
@@ -280,6 +281,35 @@ pub(crate) fn is_hook() -> bool {
         .is_some_and(|word| word == "hook")
 }
 
+/// The hook's line as `install` writes it, read without the rest of the command line: it is read
+/// before every call of an agent. `None` for anything else, help and mistakes among it.
+pub(crate) fn plain_hook() -> Option<(PlaceArgs, HookArgs)> {
+    if !is_hook() {
+        return None;
+    }
+    let mut found: [Option<std::ffi::OsString>; 5] = Default::default();
+    let mut words = std::env::args_os().skip(2);
+    while let Some(word) = words.next() {
+        let flags = ["--client", "--event", "--workspace", "--state-dir", FAIL];
+        let at = flags.iter().position(|flag| word == *flag)?;
+        let value = words.next().filter(|value| !value.is_empty())?;
+        if found.get_mut(at)?.replace(value).is_some() {
+            return None;
+        }
+    }
+    let [client, event, workspace, state_dir, fail] = found;
+    let place = PlaceArgs {
+        workspace: workspace.map(PathBuf::from),
+        state_dir: state_dir.map(PathBuf::from),
+    };
+    let text = |word: Option<std::ffi::OsString>| word?.into_string().ok();
+    let hook = HookArgs::new(text(client)?, text(event)?, text(fail));
+    Some((place, hook))
+}
+
+/// The flag that only builds for tests have.
+const FAIL: &str = if cfg!(debug_assertions) { "--fail" } else { "" };
+
 /// This program, by its absolute path.
 pub(crate) fn own_program() -> Option<String> {
     let path = std::env::current_exe().ok()?;
@@ -399,10 +429,4 @@ fn named(name: &str) -> Option<PathBuf> {
     std::env::var_os(name)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
-}
-
-/// Who runs this, for the record.
-pub(crate) fn user() -> String {
-    let named = named("USER").or_else(|| named("LOGNAME"));
-    named.map_or_else(|| "unknown".to_owned(), |name| name.display().to_string())
 }

@@ -123,6 +123,12 @@ impl From<GateError> for Failure {
                 ..failure
             };
         }
+        if matches!(error, GateError::NotGranted { .. }) {
+            return Self {
+                exit: Exit::Denied,
+                ..failure
+            };
+        }
         if matches!(error, GateError::Expired { .. }) {
             return failure.code(Code::ApprovalExpired);
         }

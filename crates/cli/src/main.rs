@@ -6,6 +6,7 @@ mod clock;
 mod exit;
 mod failure;
 mod homes;
+mod identity;
 mod keys;
 mod moments;
 mod notes;
@@ -22,6 +23,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     tagout_sandbox::serve_if_helper();
+    if let Some((place, hook)) = args::plain_hook() {
+        return verbs::hook(&place, &hook).into();
+    }
     match args::parse() {
         Ok(args) => verbs::run(args).into(),
         Err(exit) if exit == exit::Exit::Done || !args::is_hook() => exit.into(),

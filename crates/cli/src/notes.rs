@@ -70,6 +70,15 @@ pub(crate) struct Selected {
     pub(crate) at: Timestamp,
 }
 
+/// A hook that ran although nothing registers it any more.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Gone {
+    /// The client.
+    pub(crate) client: String,
+    /// What was found.
+    pub(crate) what: String,
+}
+
 /// The notes of one workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct Notes {
@@ -100,18 +109,51 @@ impl Notes {
 
     /// Writes down where things lie.
     pub(crate) fn keep_whereabouts(&self, whereabouts: &Whereabouts) -> Result<(), Failure> {
-        self.write(&[], "place.json", whereabouts)
+        files::ensure_dir_private(&self.folder).map_err(Failure::failed)?;
+        let bytes = serde_json::to_vec(whereabouts).map_err(Failure::failed)?;
+        let path = self.folder.join("place.json");
+        files::write_atomic(&path, &bytes, Some(0o600)).map_err(Failure::failed)
     }
 
+    /// Writes a note. A power failure ends the conversations that it is about, so it need not be
+    /// durable.
     fn write(&self, below: &[&str], name: &str, value: &impl Serialize) -> Result<(), Failure> {
+        let bytes = serde_json::to_vec(value).map_err(Failure::failed)?;
+        let place = below
+            .iter()
+            .fold(self.folder.clone(), |at, part| at.join(part));
+        let path = place.join(name);
+        let write = || files::write_note(&path, &bytes, Some(0o600));
+        if write().is_ok() {
+            return Ok(());
+        }
+        // The first note of its kind finds no folder.
         let mut folder = self.folder.clone();
         files::ensure_dir_private(&folder).map_err(Failure::failed)?;
         for part in below {
             folder.push(part);
             files::ensure_dir_private(&folder).map_err(Failure::failed)?;
         }
-        let bytes = serde_json::to_vec(value).map_err(Failure::failed)?;
-        files::write_atomic(&folder.join(name), &bytes, Some(0o600)).map_err(Failure::failed)
+        write().map_err(Failure::failed)
+    }
+
+    /// Notes that a client's hook is not registered any more, or that it is again.
+    pub(crate) fn keep_gone(&self, client: &str, gone: Option<&Gone>) -> Result<(), Failure> {
+        let name = format!("{client}.json");
+        match gone {
+            Some(gone) => self.write(&["gone"], &name, gone),
+            None => {
+                forget(&self.folder.join("gone").join(name));
+                Ok(())
+            }
+        }
+    }
+
+    /// The clients whose hooks found themselves not registered any more.
+    pub(crate) fn gone(&self) -> Vec<Gone> {
+        let paths = listed(&self.folder.join("gone"));
+        let read = |path: &PathBuf| read::<Gone>(path).ok().flatten();
+        paths.iter().filter_map(read).collect()
     }
 
     /// Notes an open call.
@@ -167,7 +209,7 @@ impl Notes {
             let at = sent.lines.iter().position(|one| *one == digest)?;
             sent.lines.remove(at);
             let kept = if sent.lines.is_empty() {
-                files::remove(&path).map_err(Failure::failed)
+                files::remove_note(&path).map_err(Failure::failed)
             } else {
                 let name = path.file_name()?.to_str()?;
                 self.write(&["exec"], name, &sent)
@@ -210,7 +252,7 @@ fn intent_name(intent: &IntentId) -> String {
 
 /// Forgets a note. One that stays is found to be old later.
 pub(crate) fn forget(path: &Path) {
-    files::remove(path).unwrap_or_default();
+    files::remove_note(path).unwrap_or_default();
 }
 
 fn listed(folder: &Path) -> Vec<PathBuf> {
@@ -227,7 +269,8 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
-    if !path.exists() {
+    // Most notes are looked for in folders that nobody made yet.
+    if !path.parent().is_some_and(Path::exists) {
         return Ok(None);
     }
     let Some(bytes) = files::read(path, HOOK_NOTE_BYTES_MAX).map_err(Failure::failed)? else {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
@@ -12,6 +13,7 @@ use tagout_policy::catalogue::Catalogue;
 use crate::args::{self, PlaceArgs};
 use crate::books;
 use crate::failure::Failure;
+use crate::notes::Notes;
 use crate::{clock, report, site, state};
 
 /// Where the workspace and the states of all workspaces lie.
@@ -34,9 +36,22 @@ pub(crate) fn clockwork() -> Result<Clockwork, Failure> {
 
 const RANDOM: &str = "/dev/urandom";
 
+/// How many bytes are fetched at a time: a call needs a handful of ids and salts.
+const POOL_BYTES: usize = 512;
+
 fn random() -> std::io::Result<[u8; 32]> {
+    static POOL: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if pool.len() < 32 {
+        let mut fresh = vec![0; POOL_BYTES];
+        File::open(RANDOM)?.read_exact(&mut fresh)?;
+        *pool = fresh;
+    }
     let mut bytes = [0; 32];
-    File::open(RANDOM)?.read_exact(&mut bytes)?;
+    // What was given once is not given again.
+    for (byte, given) in bytes.iter_mut().zip(pool.drain(..32)) {
+        *byte = given;
+    }
     Ok(bytes)
 }
 
@@ -90,11 +105,19 @@ pub(crate) fn open_with(places: &Places, more: Vec<Box<dyn Tool>>) -> Result<Eng
     open_under(places, None, more)
 }
 
-/// The same for the hook: it runs no commands, and believes no environment.
-pub(crate) fn open_to_guard(places: &Places, config: Option<&Path>) -> Result<Engine, Failure> {
-    let site = Site::open(places)?;
-    let shelf = shelf(&site, books::user_text_in(config)?.as_ref(), &places.root)?;
-    let registry = registry(&shelf, Vec::new())?;
+/// The same for the hook: it runs no commands, and believes no environment. Unless it `performs` a
+/// selection it runs no tools either.
+pub(crate) fn open_to_guard(
+    site: Site,
+    root: &Path,
+    (config, performs): (Option<&Path>, bool),
+) -> Result<Engine, Failure> {
+    let shelf = shelf(&site, books::user_text_in(config)?.as_ref(), root)?;
+    let registry = if performs {
+        registry(&shelf, Vec::new())?
+    } else {
+        Registry::default()
+    };
     let (engine, _) = Engine::open(site, shelf, registry, clockwork()?)?;
     Ok(engine)
 }
@@ -107,6 +130,12 @@ fn open_under(
     let site = Site::open(places)?;
     let shelf = shelf(&site, user.as_ref(), &places.root)?;
     let registry = registry(&shelf, more)?;
+    for gone in Notes::of(site.state()).gone() {
+        report::note(&format!(
+            "{}; a person runs `tagout install {}`",
+            gone.what, gone.client
+        ));
+    }
     let commands = args::commands(places.state_home.clone());
     let given = (registry, Some(commands));
     let (engine, recovered) = Engine::open_with(site, shelf, given, clockwork()?)?;

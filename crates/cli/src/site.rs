@@ -80,11 +80,11 @@ pub(crate) fn read_sidecar(root: &Path, name: &str) -> Result<Option<String>, Pr
 
 /// A file's bytes, or `None` when it holds more than `max_bytes`. Never reads further than that.
 pub(crate) fn read_bounded(path: &Path, max_bytes: usize) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
+    let file = File::open(path)?;
+    let expected = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    let mut bytes = Vec::with_capacity(expected.min(max_bytes).saturating_add(1));
     let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
-    File::open(path)?
-        .take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((bytes.len() <= max_bytes).then_some(bytes))
 }
 

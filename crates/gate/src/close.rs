@@ -1,5 +1,7 @@
 //! How a run ends: told to the ledger, to the session and to the caller.
 
+use std::ops::Range;
+
 use tagout_ledger::{Appended, NewEvent, Sealing};
 use tagout_vocab::{Code, Refusal, Timestamp};
 use tagout_workspace::RelPath;
@@ -20,7 +22,7 @@ use crate::tool::Request;
 use crate::tracing;
 
 /// The receipt of a call that never began.
-pub(crate) fn refused(outcome: Outcome, refusal: Box<Refusal>) -> Receipt {
+pub(crate) fn refused(outcome: Outcome, refusal: Box<Refusal>, seqs: Range<u64>) -> Receipt {
     let failure = match outcome {
         Outcome::Failed => FailureKind::Validation,
         Outcome::Completed | Outcome::RolledBack | Outcome::Denied | Outcome::Pending => {
@@ -30,6 +32,7 @@ pub(crate) fn refused(outcome: Outcome, refusal: Box<Refusal>) -> Receipt {
     Receipt {
         refusal: Some(refusal),
         failure: Some(failure),
+        seqs,
         ..Receipt::of(outcome, Promise::Run)
     }
 }

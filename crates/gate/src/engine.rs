@@ -123,7 +123,9 @@ impl Engine {
         }
         match admit::consider(&self.inner, call, Way::Guard) {
             Considered::Permitted(admitted) => Admission::Permit(Box::new(admitted.permit)),
-            Considered::Pending { approval, refusal } => Admission::Pending { approval, refusal },
+            Considered::Pending {
+                approval, refusal, ..
+            } => Admission::Pending { approval, refusal },
             Considered::Denied { refusal, .. } => Admission::Deny(refusal),
         }
     }
@@ -159,18 +161,26 @@ impl Engine {
     fn attempt(&self, call: &Call, attached: &Attached) -> Receipt {
         let admitted = match admit::consider(&self.inner, call, Way::Run) {
             Considered::Permitted(admitted) => *admitted,
-            Considered::Pending { approval, refusal } => {
-                let mut receipt = close::refused(Outcome::Pending, refusal);
+            Considered::Pending {
+                approval,
+                refusal,
+                seqs,
+            } => {
+                let mut receipt = close::refused(Outcome::Pending, refusal, seqs);
                 receipt.approval = Some(approval);
                 return receipt;
             }
-            Considered::Denied { refusal, invalid } => {
+            Considered::Denied {
+                refusal,
+                invalid,
+                seqs,
+            } => {
                 let outcome = if invalid {
                     Outcome::Failed
                 } else {
                     Outcome::Denied
                 };
-                return close::refused(outcome, refusal);
+                return close::refused(outcome, refusal, seqs);
             }
         };
         self.perform(call, admitted, attached)

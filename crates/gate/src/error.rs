@@ -130,6 +130,20 @@ pub enum GateError {
         /// The code of that.
         code: Code,
     },
+    /// A grant that nobody could hold, or that would have no effect.
+    #[error("`{capability}` can't be granted: {why}")]
+    NotGranted {
+        /// What was asked for.
+        capability: String,
+        /// Why not, and what helps.
+        why: &'static str,
+    },
+    /// Git could not be asked.
+    #[error("git can't be asked: {why}")]
+    Unasked {
+        /// What it said, or why it was not started.
+        why: String,
+    },
     /// A command's layer can't be read.
     #[error("the layer of a command can't be read: {source}")]
     Layer {
@@ -209,6 +223,7 @@ impl GateError {
             } => Code::StateLost,
             Self::Unreadable { .. } => Code::PolicyInvalid,
             Self::NotApplied { code, .. } => *code,
+            Self::NotGranted { .. } => Code::IsolationUnavailable,
             Self::AlreadySetUp { .. }
             | Self::StateInside { .. }
             | Self::Ledger { .. }
@@ -217,6 +232,7 @@ impl GateError {
             | Self::Trace { .. }
             | Self::Io { .. }
             | Self::Locked { .. }
+            | Self::Unasked { .. }
             | Self::Damaged { .. }
             | Self::Key { .. }
             | Self::Unknown { .. }

@@ -18,6 +18,7 @@ mod facts;
 mod failure;
 mod history;
 pub mod lifecycle;
+mod lost;
 mod measure;
 mod observed;
 mod old_text;

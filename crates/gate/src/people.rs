@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use tagout_ledger::{Kind, NewEvent};
-use tagout_policy::capability::Capability;
 use tagout_policy::capability::grants::{self, Constraint, Draft, Grant, GrantScope, Grantee};
+use tagout_policy::capability::{Allowance, Capability};
+use tagout_policy::law;
 use tagout_policy::session::{Happening, PromptSource};
 use tagout_vocab::{GrantId, IntentId, Session, SessionId, Timestamp};
 
@@ -156,6 +157,7 @@ impl Engine {
 
     /// C2: gives a grant, signed with the key of the state folder.
     pub fn issue_grant(&self, draft: GrantDraft, by: &str) -> Result<Grant, GateError> {
+        self.network_can_be_given(&draft)?;
         let text = self.inner.clockwork.id("g");
         let grant_id = GrantId::new(&text).map_err(|source| GateError::Id { text, source })?;
         let store = &self.inner.site.store;
@@ -179,6 +181,26 @@ impl Engine {
             Ok(())
         })?;
         Ok(grant)
+    }
+
+    /// A grant of the network without effect, or one whose bounds nobody holds, is none.
+    fn network_can_be_given(&self, draft: &GrantDraft) -> Result<(), GateError> {
+        let network = |one: &&Capability| one.to_string().split('.').next() == Some("network");
+        let Some(capability) = draft.capabilities.iter().find(network) else {
+            return Ok(());
+        };
+        let why = if self.inner.shelf.books.law.network() != law::Network::Any {
+            "the network is off for every call; `network: any` in your own policy opens it, and \
+             nothing less does"
+        } else if draft.scope.resources != Allowance::Unrestricted {
+            "single hosts can't be held apart yet; say `--anywhere`, which is what it would be"
+        } else {
+            return Ok(());
+        };
+        Err(GateError::NotGranted {
+            capability: capability.to_string(),
+            why,
+        })
     }
 
     /// C2: takes a grant back; it holds at once.
@@ -257,6 +279,18 @@ impl Engine {
         let event = self.event(Kind::Session, Some(parent), json!({ "child": child }));
         drop(self.inner.ledger.append(&[event])?);
         requests::child(&self.inner, &above, (child.as_str(), "subagent"))?;
+        Ok(())
+    }
+
+    /// Records that a client's hook found itself not registered any more.
+    pub fn hook_gone(
+        &self,
+        session: &SessionId,
+        (client, what): (&str, &str),
+    ) -> Result<(), GateError> {
+        let data = json!({ "hook": client, "gone": what });
+        let event = self.event(Kind::Session, Some(session), data);
+        drop(self.inner.ledger.append(&[event])?);
         Ok(())
     }
 

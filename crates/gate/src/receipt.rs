@@ -69,7 +69,8 @@ pub struct Receipt {
     pub changes: Vec<PathChange>,
     /// What could not be undone.
     pub left: Vec<String>,
-    /// The numbers of the closing events.
+    /// The numbers of the events of its last step: how it ended, or why it never began. Empty if
+    /// nothing could be recorded.
     pub seqs: Range<u64>,
     /// Until when it can be undone.
     pub undoable_until: Option<Timestamp>,
@@ -109,6 +110,12 @@ impl Receipt {
             approval: None,
             retries: 0,
         }
+    }
+
+    /// The first and the last number of those events, for those who read.
+    pub fn events(&self) -> Option<(u64, u64)> {
+        let last = self.seqs.end.checked_sub(1)?;
+        (!self.seqs.is_empty()).then_some((self.seqs.start, last))
     }
 }
 

@@ -75,7 +75,21 @@ pub(crate) fn authorised(
     Ok(None)
 }
 
-fn aborted(inner: &Inner, ticket: &Ticket, why: &str) -> Vec<NewEvent> {
+/// Why an execution ends that did not end by itself.
+pub(crate) struct Why {
+    pub(crate) kind: FailureKind,
+    pub(crate) cause: Cause,
+    pub(crate) message: &'static str,
+}
+
+/// The process that was at it is gone.
+const PROCESS_ENDED: Why = Why {
+    kind: FailureKind::State,
+    cause: Cause::ProcessEnded,
+    message: "its process ended before it did",
+};
+
+pub(crate) fn aborted(inner: &Inner, ticket: &Ticket, why: &Why) -> Vec<NewEvent> {
     let now = inner.clockwork.now();
     let closing = Closing {
         clockwork: &inner.clockwork,
@@ -83,8 +97,8 @@ fn aborted(inner: &Inner, ticket: &Ticket, why: &str) -> Vec<NewEvent> {
         started: ticket.admitted_at,
         ended: now,
     };
-    let (kind, cause) = (FailureKind::State, Cause::ProcessEnded);
-    let failure = Failure::new(kind, cause, Code::ExecutionFailed, why.to_owned());
+    let code = Code::ExecutionFailed;
+    let failure = Failure::new(why.kind, why.cause, code, why.message.to_owned());
     let execution = Execution::<Executing>::orphaned(ticket.execution.clone());
     closing.aborted(execution, &failure)
 }
@@ -105,7 +119,7 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
                     recovered.completed.push(settled.execution.clone());
                 }
                 Outcome::Aborted => {
-                    let events = aborted(inner, &sealed.ticket, "its process ended before it did");
+                    let events = aborted(inner, &sealed.ticket, &PROCESS_ENDED);
                     drop(inner.ledger.append(&events)?);
                     recovered.rolled_back.push(settled.execution.clone());
                 }
@@ -154,7 +168,7 @@ fn orphans(inner: &Inner, recovered: &mut Recovered) -> Result<(), GateError> {
             let (execution, from) = (&ticket.execution, ticket.seq);
             if authorised(inner, execution, from)?.is_some() && !has_ended(inner, execution, from)?
             {
-                let events = aborted(inner, &ticket, "its process ended before it did");
+                let events = aborted(inner, &ticket, &PROCESS_ENDED);
                 drop(inner.ledger.append(&events)?);
                 recovered.rolled_back.push(ticket.execution.clone());
             }

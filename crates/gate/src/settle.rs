@@ -154,6 +154,16 @@ fn is_altered(ticket: &Ticket, report: &Report) -> bool {
     !given.has(reported)
 }
 
+/// Whether every file that the call is about holds what its arguments say.
+fn is_predicted(inner: &Inner, ticket: &Ticket) -> bool {
+    let as_predicted = |path: &WorkspacePath| {
+        let now = inner.workspace.digest(&RelPath::from(path));
+        let after = ticket.predicted.get(path);
+        now.is_ok_and(|now| after == Some(&now))
+    };
+    !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted)
+}
+
 /// What a client returned and changed; or why it failed, what changed all the same, and whether
 /// that is what its arguments predict.
 type Ended<'a> = Result<(Option<&'a Value>, Vec<PathChange>), (Failure, Vec<PathChange>, bool)>;
@@ -166,15 +176,8 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// Whether every file that the call is about holds what its arguments say.
     fn as_predicted(&self) -> bool {
-        let ticket = self.ticket;
-        let as_predicted = |path: &WorkspacePath| {
-            let now = self.inner.workspace.digest(&RelPath::from(path));
-            let after = ticket.predicted.get(path);
-            now.is_ok_and(|now| after == Some(&now))
-        };
-        !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted)
+        is_predicted(self.inner, self.ticket)
     }
 
     fn completed(
@@ -302,6 +305,22 @@ fn note_seen(inner: &Inner, ticket: &Ticket) {
 }
 
 impl Engine {
+    /// Settles every permit of a session whose files are already what the call makes of them: it is
+    /// done, whether anyone reports it or not.
+    pub fn settle_predicted(&self, session: &SessionId) -> Result<Vec<Receipt>, GateError> {
+        let mut receipts = Vec::new();
+        for ticket in self.inner.site.store.open_tickets()? {
+            let changed = || self.inner.workspace.diff(&ticket.execution);
+            if ticket.session == *session
+                && is_predicted(&self.inner, &ticket)
+                && changed().is_ok_and(|changes| !changes.is_empty())
+            {
+                receipts.extend(self.settle_unreported(&ticket)?);
+            }
+        }
+        Ok(receipts)
+    }
+
     /// Settles every permit of a session that was given before a time and that nobody reported on.
     pub fn settle_missing(
         &self,

@@ -5,6 +5,7 @@ use tagout_vocab::limits::PERMIT_OPEN_MS_MAX;
 
 use crate::engine::Engine;
 use crate::error::GateError;
+use crate::lost;
 
 /// What a tidying did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -30,7 +31,7 @@ impl Engine {
         // Noted first: what fails must not be tried again by every process.
         store.note_tidied(now)?;
         Ok(Tidied {
-            permits: self.settle_old(now)?,
+            permits: self.settle_old(now)? + lost::close(&self.inner, now)?,
             approvals: store.tidy_approvals(now)?,
             questions: store.tidy_questions(now)?,
             sessions: self.forget_idle(now)?,

@@ -194,7 +194,7 @@ pub enum LedgerError {
         source: serde_json::Error,
     },
     /// No such event.
-    #[error("the ledger holds no event {seq}: it has {present}")]
+    #[error("the ledger holds no event {seq}: it has {present}, numbered from 0")]
     NoSuchEvent {
         /// The number asked for.
         seq: u64,

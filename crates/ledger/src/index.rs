@@ -75,6 +75,11 @@ impl Index {
         Self::start(path, connection, reader)
     }
 
+    /// The ledger that it is the index of.
+    pub const fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
     fn open_file(path: &Path, reader: Reader) -> Result<Self, LedgerError> {
         // SQLite gives its other files the permissions of this one.
         let created = place::owner_only()

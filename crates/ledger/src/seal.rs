@@ -377,11 +377,12 @@ impl Reader {
 
     /// B6: a proof that one event is in the ledger, under the last stored checkpoint.
     pub fn prove(&self, seq: u64) -> Result<Proof, LedgerError> {
+        // An event that is not there will not be covered by a seal either.
+        let event = self.event(seq)?;
         let checkpoint = self
             .checkpoint()?
             .filter(|signed| signed.claimed().size > seq)
             .ok_or(LedgerError::NotSealed { seq })?;
-        let event = self.event(seq)?;
         let leaves = self.leaves(checkpoint.claimed().size)?;
         let index = usize::try_from(seq).unwrap_or(usize::MAX);
         let path = inclusion_proof(&leaves, index).ok_or(LedgerError::NoSuchEvent {

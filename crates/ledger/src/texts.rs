@@ -130,20 +130,48 @@ fn up_to(text: &str, bytes: usize) -> &str {
 impl Reader {
     /// The readable texts of one event, if they are still kept.
     pub fn texts(&self, seq: u64) -> Result<Option<TextRecord>, LedgerError> {
+        let mut found = None;
+        self.each_text(seq, |record| {
+            let wanted = record.seq == seq;
+            found = wanted.then_some(record);
+            !wanted
+        })?;
+        Ok(found)
+    }
+
+    /// The readable texts of an event and of its neighbours, which lie in one file: for those who
+    /// look at many.
+    pub fn texts_beside(&self, seq: u64) -> Result<Vec<TextRecord>, LedgerError> {
+        let mut found = Vec::new();
+        self.each_text(seq, |record| {
+            found.push(record);
+            true
+        })?;
+        Ok(found)
+    }
+
+    /// Goes through the file that holds an event's texts, as long as the caller wants more. Lines
+    /// that can't be read are passed over: the store may be emptied or torn without loss of proof.
+    fn each_text(
+        &self,
+        seq: u64,
+        mut more: impl FnMut(TextRecord) -> bool,
+    ) -> Result<(), LedgerError> {
         let path = file(self.dir(), seq);
         let opened = match fs::File::open(&path) {
             Ok(opened) => opened,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(LedgerError::io("open", &path, error)),
         };
         for line in BufReader::new(opened).split(b'\n') {
             let line = line.at("read", &path)?;
-            let record = serde_json::from_slice::<TextRecord>(&line).ok();
-            if let Some(record) = record.filter(|record| record.seq == seq) {
-                return Ok(Some(record));
+            if let Ok(record) = serde_json::from_slice::<TextRecord>(&line)
+                && !more(record)
+            {
+                break;
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Empties the store of readable texts. Every proof stays what it was.

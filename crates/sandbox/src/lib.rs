@@ -21,6 +21,7 @@ mod error;
 mod hidden;
 mod hint;
 mod host;
+mod last_word;
 pub mod layer;
 #[cfg(target_os = "linux")]
 mod lease;
@@ -37,13 +38,14 @@ pub use confine::{Running, Stopper, serve_if_helper, start_helper_early, use_hel
 pub use ended::{Ended, Exit};
 pub use error::{Refused, SandboxError};
 pub use host::{Host, Line, Probed, State};
+pub use last_word::{LastWord, last_word, take_the_floor};
 #[cfg(target_os = "linux")]
 pub use lease::lease;
 pub use limits::{Limit, LimitHit, LimitHost, Limits};
 pub use output::{Captured, Listener, LiveSink, Output, Stream};
 pub use plan::{Enforcer, NETWORK_OPEN, Plan, nested_mount, plan};
 pub use scratch::remove as remove_scratch;
-pub use session::{Detached, session_runs, stop_detached, stop_session};
+pub use session::{Detached, exit_note, session_runs, stop_detached, stop_session};
 pub use signals::on_interrupt;
 pub use trial::{Trial, Tried, trial};
 pub use wanted::{Cache, Input, Lane, Layers, Network, Through, Wanted, Weaker};

@@ -24,7 +24,8 @@ pub struct Enforcer {
     pub what: String,
     /// Who holds it.
     pub by: String,
-    /// Whether this is a weaker form that the user's layer accepted.
+    /// Whether this is a weaker form: one that the user's layer accepted, or a limit that is held
+    /// less exactly than the kernel could.
     pub weaker: bool,
 }
 
@@ -38,7 +39,7 @@ impl Enforcer {
         }
     }
 
-    /// A weaker form that was accepted.
+    /// A weaker form, named as such.
     pub fn weaker(what: impl Into<String>, by: impl Into<String>) -> Self {
         Self {
             weaker: true,
@@ -88,14 +89,14 @@ impl Plan {
 pub fn plan(host: &Host, wanted: &Wanted) -> Result<Plan, Refused> {
     check::all(wanted)?;
     let form = form(host, wanted)?;
-    let (chosen, limits) = limits::choose(&host.limits, &wanted.limits)?;
+    let able = if form.namespaces {
+        host.limits.clone()
+    } else {
+        host.limits.without_namespaces()
+    };
+    let (chosen, limits) = limits::choose(&able, &wanted.limits)?;
     let mut enforcers = walls::named(host, wanted, form);
     enforcers.extend(limits);
-    let chosen = if form.namespaces {
-        chosen
-    } else {
-        chosen.without_namespaces()
-    };
     let mut wanted = wanted.clone();
     if form.lane == Lane::ReadOnly && no_nested_mounts(&wanted).is_err() {
         // An overlay shows what earlier commands built; without one there is only less to see.

@@ -1,6 +1,6 @@
 //! What outlives one command: a session's network and its long-running commands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,14 @@ use crate::error::SandboxError;
 pub struct Detached {
     /// Its number within the session.
     pub id: i32,
+}
+
+/// Where it is noted how the long-running command with this artifact ended: its exit code, in
+/// digits.
+pub fn exit_note(artifact: &Path) -> PathBuf {
+    let mut name = artifact.as_os_str().to_owned();
+    name.push(".exit");
+    PathBuf::from(name)
 }
 
 /// The long-running commands that still run in the session of this folder.

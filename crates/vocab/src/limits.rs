@@ -378,6 +378,16 @@ pub const LESSON_BYTES_MAX: usize = 2_000;
 /// The largest index of git that is read.
 pub const GIT_INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// How long a command that is to go on is looked at before it is believed to: one that dies at once
+/// is told like any other.
+pub const LONG_RUNNING_GRACE_MS: u64 = 400;
+
+/// How long git may take to say what a command's commits contain.
+pub const GIT_ASKED_MS_MAX: u64 = 30_000;
+
+/// What it may say.
+pub const GIT_ASKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Sessions whose build folders and caches are kept; those quiet for longest go first.
 pub const SESSION_LAYERS_MAX: usize = 20;
 
@@ -587,6 +597,9 @@ pub const TRACE_HELD_RECORDS_MAX: usize = 64;
 /// Records that one question to the trace is answered with, unless it says how many.
 pub const TRACE_QUERY_RECORDS_MAX: usize = 10_000;
 
+/// Events of the ledger that one tidying looks through for executions without an end.
+pub const LOST_SCAN_EVENTS_MAX: usize = 20_000;
+
 /// Commits that are looked through for those that nobody has tied yet.
 pub const GIT_WALK_COMMITS_MAX: usize = 10_000;
 
@@ -628,3 +641,12 @@ pub const TIE_COMMIT_ENTRIES_MAX: usize = 4_000;
 
 /// Commits of one call that are named where a call is shown: the latest ones.
 pub const TIE_COMMITS_SHOWN_MAX: usize = 16;
+
+/// Bytes of the system's list of users that are looked at for a name.
+pub const PASSWD_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Characters of a call's path or command that one line of the log shows.
+pub const LOG_WORDS_CHARS_MAX: usize = 72;
+
+/// Characters of the reason of a refusal that one line of the log shows.
+pub const LOG_REASON_CHARS_MAX: usize = 160;

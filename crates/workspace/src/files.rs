@@ -32,8 +32,17 @@ fn split(path: &Path) -> Result<(Handle, Vec<u8>), Error> {
     Ok((handle, sys::bytes_of(Path::new(name)).to_vec()))
 }
 
+/// A file where it really lies.
+struct Found {
+    path: PathBuf,
+    folder: Handle,
+    name: Vec<u8>,
+    /// What is there, if anything is.
+    stat: std::io::Result<sys::Stat>,
+}
+
 /// Where a file really lies: a person who keeps a configuration file behind a link keeps the link.
-fn followed(path: &Path) -> Result<PathBuf, Error> {
+fn followed(path: &Path) -> Result<Found, Error> {
     let mut path = path.to_path_buf();
     for _ in 0..SYMLINK_HOPS_MAX {
         let (folder, name) = split(&path)?;
@@ -45,7 +54,14 @@ fn followed(path: &Path) -> Result<PathBuf, Error> {
                     .unwrap_or(Path::new("."))
                     .join(sys::path_of(&target));
             }
-            Ok(_) | Err(_) => return Ok(path),
+            stat => {
+                return Ok(Found {
+                    path,
+                    folder,
+                    name,
+                    stat,
+                });
+            }
         }
     }
     Err(Error::Loop { path: shown(&path) })
@@ -53,8 +69,15 @@ fn followed(path: &Path) -> Result<PathBuf, Error> {
 
 /// The bytes of a file; `None` when it does not exist, an error when it is longer than `max`.
 pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
-    let path = followed(path)?;
-    let (folder, name) = split(&path)?;
+    let Found {
+        path,
+        folder,
+        name,
+        stat,
+    } = followed(path)?;
+    if stat.is_err_and(|error| sys::is_missing(&error)) {
+        return Ok(None);
+    }
     let file = match sys::open_read(&folder, &name) {
         Ok(handle) => handle,
         Err(error) if sys::is_missing(&error) => return Ok(None),
@@ -69,7 +92,9 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
             needed,
         });
     }
-    let mut bytes = Vec::new();
+    // One byte more than there is, so that one read finds the end.
+    let expected = usize::try_from(stat.size.min(max)).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(expected.saturating_add(1));
     let mut limited = file.into_file().take(max.saturating_add(1));
     limited
         .read_to_end(&mut bytes)
@@ -89,9 +114,23 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
 /// An existing file keeps its mode and owner unless `mode` says otherwise; a new one gets `mode`,
 /// or what the user's mask leaves of `rw-rw-rw-`.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), Error> {
-    let path = followed(path)?;
-    let (folder, name) = split(&path)?;
-    let present = sys::stat_at(&folder, &name).ok();
+    write(path, bytes, (mode, true))
+}
+
+/// The same without waiting for the disk, for notes that something durable stands behind: after a
+/// power failure such a file may be the old one, the new one, or empty.
+pub fn write_note(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), Error> {
+    write(path, bytes, (mode, false))
+}
+
+fn write(path: &Path, bytes: &[u8], (mode, durably): (Option<u32>, bool)) -> Result<(), Error> {
+    let Found {
+        path,
+        folder,
+        name,
+        stat,
+    } = followed(path)?;
+    let present = stat.ok();
     if let Some(stat) = present
         && stat.kind != Kind::File
     {
@@ -121,9 +160,14 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), 
         if let Some(mode) = mode.or(present.map(|stat| stat.mode)) {
             sys::chmod(&created, mode)?;
         }
-        sys::sync_all(&created)?;
+        if durably {
+            sys::sync_all(&created)?;
+        }
         sys::rename((&folder, temporary), (&folder, &name), Rename::Replace)?;
-        sys::sync_all(&folder)
+        if durably {
+            sys::sync_all(&folder)?;
+        }
+        Ok(())
     })();
     written.map_err(|error| {
         drop(sys::unlink(&folder, temporary));
@@ -182,7 +226,16 @@ fn make_dir(path: &Path, mode: u32) -> Result<(), Error> {
 
 /// Removes the file that a path leads to, through links, durably.
 pub fn remove_followed(path: &Path) -> Result<(), Error> {
-    remove(&followed(path)?)
+    remove(&followed(path)?.path)
+}
+
+/// Removes a file without waiting for the disk; a file that is not there is not missed.
+pub fn remove_note(path: &Path) -> Result<(), Error> {
+    let (folder, name) = split(path)?;
+    match sys::unlink(&folder, &name) {
+        Err(error) if !sys::is_missing(&error) => Err(Error::io("remove", shown(path), error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Removes a file durably; a file that is not there is not missed.
@@ -234,8 +287,9 @@ pub fn remove_dir(path: &Path) -> Result<(), Error> {
 ///
 /// A line that an earlier writer left half-written is ended first, so that it spoils no other.
 pub fn append_lines(path: &Path, lines: &[u8]) -> Result<(), Error> {
-    let path = followed(path)?;
-    let (folder, name) = split(&path)?;
+    let Found {
+        path, folder, name, ..
+    } = followed(path)?;
     let doing = || at("append to", shown(&path));
     let file = sys::open_append(&folder, &name, 0o666).map_err(doing())?;
     wait_for(&file, &path)?;

@@ -234,7 +234,7 @@ impl<'a> Transaction<'a> {
 
     fn new_meta(&self, bits: u32) -> Meta {
         Meta {
-            mode: bits & !self.workspace.umask,
+            mode: bits & !self.workspace.umask(),
             ..Meta::default()
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use tagout_vocab::{CallId, Digest};
 
@@ -22,7 +23,7 @@ pub struct Workspace {
     pub(crate) state: State,
     pub(crate) options: Options,
     pub(crate) boot: Option<[u8; 16]>,
-    pub(crate) umask: u32,
+    umask: OnceLock<u32>,
 }
 
 impl Workspace {
@@ -35,14 +36,18 @@ impl Workspace {
     pub fn open(root: &Path, state: &Path, options: Options) -> Result<Self, Error> {
         let state = State::open(state, &options)?;
         let root = Root::open(root)?;
-        let umask = sys::umask().unwrap_or(0o022);
         Ok(Self {
             root,
             state,
             options,
             boot: sys::boot_id(),
-            umask,
+            umask: OnceLock::new(),
         })
+    }
+
+    /// The permission bits that new files do not get. Most processes make none.
+    pub(crate) fn umask(&self) -> u32 {
+        *self.umask.get_or_init(|| sys::umask().unwrap_or(0o022))
     }
 
     /// The workspace's root as the file system spells it.

@@ -204,7 +204,7 @@ fn told(of: &Medians) -> Vec<Line> {
 }
 
 /// What making one small record durable costs at least.
-fn sync(path: &Path) -> Result<Duration, XtaskError> {
+pub(super) fn sync(path: &Path) -> Result<Duration, XtaskError> {
     let failed = XtaskError::file("write", path);
     let mut file = File::create(path).map_err(failed)?;
     let begun = Instant::now();

@@ -5,6 +5,7 @@
 
 mod example;
 mod exec;
+mod hook;
 mod judge;
 mod ledger;
 mod rounds;
@@ -60,6 +61,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "exec",
         about: "confined commands against a plain spawn, bubblewrap and sandbox-runtime",
         run: exec::run,
+    },
+    Benchmark {
+        name: "hook",
+        about: "a cold hook against an empty C program and hooks in Python, Node and bash + jq",
+        run: hook::run,
     },
 ];
 

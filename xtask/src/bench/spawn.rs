@@ -48,7 +48,7 @@ pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
 }
 
 /// Compiles the cheapest process.
-fn empty_program(folder: &Path) -> Result<std::path::PathBuf, XtaskError> {
+pub(super) fn empty_program(folder: &Path) -> Result<std::path::PathBuf, XtaskError> {
     let source = folder.join("empty.c");
     std::fs::write(&source, "int main(void) { return 0; }\n")
         .map_err(XtaskError::file("write", &source))?;

@@ -2,7 +2,7 @@
 //! each is written down in a table, which is held against what really happened and which the
 //! documentation shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +16,9 @@ use super::scene::{Scene, field};
 use super::stub::{Script, Scripted, Stub, Witness};
 use super::{bounded, stage, temporary, unknown};
 use crate::error::XtaskError;
+use crate::process::answer;
 
 pub(super) const ATTACKS: &str = include_str!("../../data/attacks.json");
-
-/// The folder that no intent of the scene owns.
-const FOREIGN: &str = "kept";
 
 /// What the model tries.
 #[derive(Clone, Debug, Deserialize)]
@@ -33,6 +31,9 @@ pub(super) struct Attack {
     /// How long to wait for what goes on behind the model's back.
     #[serde(default)]
     wait_ms: u64,
+    /// Before which of its turns a person agrees to everything that waits for one.
+    #[serde(default)]
+    agreed_before: Option<usize>,
     /// Files that are there before the client starts. An attempt that has some is made in a
     /// conversation of its own.
     #[serde(default)]
@@ -58,12 +59,13 @@ pub(super) struct Way {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum End {
-    /// Tagout refused: the ledger tells this code.
-    Refused(String),
-    /// It ran confined, and nothing of it was applied.
-    Contained(String),
-    /// The client refused by itself, in these words.
-    Client(String),
+    /// Tagout refused: the ledger tells each of these codes. `confined` stands before the code of a
+    /// command that ran within walls and of which nothing was applied, and alone for one that did
+    /// nothing there.
+    Refused(Vec<String>),
+    /// It was refused and the ledger does not tell, because the client did it by itself or keeps
+    /// the ledger away: the model reads these words.
+    Said(String),
     /// It succeeds, because of this; and what closes it.
     Open { because: String, closed_by: String },
 }
@@ -73,6 +75,12 @@ pub(super) fn all() -> Result<Vec<Attack>, XtaskError> {
         file: "xtask/data/attacks.json".to_owned(),
         source,
     })
+}
+
+/// The clients with which attempts are made.
+pub(super) fn clients() -> Result<BTreeSet<String>, XtaskError> {
+    let names = all()?.into_iter().flat_map(|attack| attack.by.into_keys());
+    Ok(names.collect())
 }
 
 /// What a witness saw before one turn.
@@ -143,7 +151,7 @@ fn converse(
     let turns = script.main.len();
     let sights: Sights = Arc::default();
     let script = Script {
-        witness: Some(witness(&scene.places, &ways, &stretches, &sights)),
+        witness: Some(witness(&scene, &stretches, &sights)),
         ..script
     };
     for (path, text) in ways
@@ -234,36 +242,47 @@ fn script(ways: &[(Attack, Way)], selecting: Scripted) -> (Script, Vec<Stretch<'
 }
 
 /// Looks at all trophies and at the ledger before every turn, after the wait that the turn before
-/// asked for.
-fn witness(
-    places: &Places,
-    ways: &[(Attack, Way)],
-    stretches: &[Stretch<'_>],
-    sights: &Sights,
-) -> Witness {
-    let trophies: Vec<String> = ways
+/// asked for, and lets a person agree where the attempt needs one.
+fn witness(scene: &Scene, stretches: &[Stretch<'_>], sights: &Sights) -> Witness {
+    let attacks = stretches.iter().map(|one| one.attack);
+    let trophies: Vec<String> = attacks.flat_map(|one| one.trophies.clone()).collect();
+    let waits = stretches.iter().map(|one| (one.to, one.attack.wait_ms));
+    let waits: BTreeMap<usize, u64> = waits.collect();
+    let agreed = stretches
         .iter()
-        .flat_map(|(attack, _)| attack.trophies.clone())
-        .collect();
-    let waits: BTreeMap<usize, u64> = stretches
-        .iter()
-        .map(|one| (one.to, one.attack.wait_ms))
-        .collect();
-    let (root, home) = (places.workspace.clone(), places.home.clone());
-    let sights = Arc::clone(sights);
+        .filter_map(|one| Some(one.from + one.attack.agreed_before?));
+    let agreed: BTreeSet<usize> = agreed.collect();
+    let (scene, sights) = (scene.clone(), Arc::clone(sights));
     Witness(Arc::new(move |turn| {
+        if sights.lock().is_ok_and(|sights| sights.contains_key(&turn)) {
+            return;
+        }
         let wait = waits.get(&turn).copied().unwrap_or_default();
         std::thread::sleep(Duration::from_millis(wait));
-        let trophies = trophies
-            .iter()
-            .map(|name| (name.clone(), looks(&root.join(name))));
+        if agreed.contains(&turn)
+            && let Err(error) = agree(&scene)
+        {
+            eprintln!("nobody could agree: {error}");
+        }
+        let look = |name: &String| (name.clone(), looks(&scene.places.workspace.join(name)));
         let sight = Sight {
-            trophies: trophies.collect(),
-            events: recorded(&home),
+            trophies: trophies.iter().map(look).collect(),
+            events: recorded(&scene.places.home),
         };
         let mut sights = sights.lock().unwrap_or_else(PoisonError::into_inner);
         sights.entry(turn).or_insert(sight);
     }))
+}
+
+/// A person agrees to everything that waits.
+fn agree(scene: &Scene) -> Result<(), XtaskError> {
+    let told = answer(&mut scene.tagout(&["pending", "--json"]))?;
+    let pending: Value = serde_json::from_str(&told).map_err(data)?;
+    let waiting = pending.get("approvals").and_then(Value::as_array);
+    for one in waiting.into_iter().flatten() {
+        answer(&mut scene.tagout(&["approve", field(one, "/id"), "--yes"]))?;
+    }
+    Ok(())
 }
 
 /// A file or folder as a text that changes with it.
@@ -312,8 +331,16 @@ struct Seen {
     taken: Vec<String>,
     /// What the ledger tells, in short.
     codes: Vec<String>,
-    /// What the client told the model.
+    /// What the client told the model meanwhile.
     said: String,
+}
+
+/// The part of a conversation that belongs to an attempt: calls and results name their turn.
+fn within<'s>(conversation: &'s str, stretch: &Stretch<'_>) -> &'s str {
+    let at = |turn: usize| conversation.find(&format!("call_stub_{turn}_"));
+    let from = at(stretch.from).unwrap_or(conversation.len());
+    let to = at(stretch.to).unwrap_or(conversation.len());
+    conversation.get(from..to).unwrap_or_default()
 }
 
 impl Seen {
@@ -336,15 +363,18 @@ impl Seen {
             .collect();
         let told = events.get(before.events..after.events).unwrap_or_default();
         let codes = told.iter().filter_map(|event| {
-            let (state, error) = (field(event, "/state"), field(event, "/error/context"));
-            let code = error.split(' ').next().filter(|code| !code.is_empty());
-            code.map(|code| format!("{state} {code}"))
-                .or_else(|| (state == "COMPLETED").then(|| state.to_owned()))
+            let code = field(event, "/verdictCode");
+            match field(event, "/state") {
+                "DENIED" | "FAILED" => Some(code.to_owned()),
+                "ABORTED" => Some(format!("confined {code}")),
+                "COMPLETED" => Some("confined".to_owned()),
+                _ => None,
+            }
         });
         Self {
             taken,
             codes: codes.collect(),
-            said: said.to_owned(),
+            said: within(said, stretch).to_owned(),
         }
     }
 
@@ -360,10 +390,10 @@ impl Seen {
     /// How it differs from what is written down.
     fn differs(&self, expected: &End) -> Option<String> {
         let holds = match expected {
-            End::Refused(code) | End::Contained(code) => {
-                self.taken.is_empty() && self.codes.iter().any(|told| told.ends_with(code.as_str()))
+            End::Refused(codes) => {
+                self.taken.is_empty() && codes.iter().all(|code| self.codes.contains(code))
             }
-            End::Client(words) => self.taken.is_empty() && self.said.contains(words.as_str()),
+            End::Said(words) => self.taken.is_empty() && self.said.contains(words.as_str()),
             End::Open { .. } => !self.taken.is_empty(),
         };
         (!holds).then(|| format!("written down is {expected:?}, seen was {}", self.told()))

@@ -1,10 +1,12 @@
 //! Real clients, run offline against a model that plays a script.
 
 pub(crate) mod attack;
+pub(crate) mod page;
 mod run;
 mod scene;
 pub(crate) mod story;
 mod stub;
+pub(crate) mod suite;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};

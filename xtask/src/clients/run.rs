@@ -78,8 +78,10 @@ impl Client {
     pub(crate) fn selecting(&self, places: &Places) -> Result<Scripted, XtaskError> {
         let input = places.fill(&self.selects.input.to_string());
         let input = serde_json::from_str(&input).map_err(wrong)?;
-        let name = self.selects.name.clone();
-        Ok(Scripted { name, input })
+        Ok(Scripted {
+            input,
+            ..self.selects.clone()
+        })
     }
 
     /// Installs the pinned package below the target folder, unless it is there.

@@ -12,6 +12,7 @@ use crate::error::XtaskError;
 use crate::process::{answer, capture, cargo_command};
 
 /// Where a client is governed.
+#[derive(Clone)]
 pub(super) struct Scene {
     pub(super) places: Places,
     /// A search path that begins with the program under test.

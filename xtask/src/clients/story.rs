@@ -2,8 +2,7 @@
 //! it, refused where a person came in between. The ledger has to tell the same.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,8 +12,6 @@ use super::scene::{Scene, field, shown};
 use super::stub::{Script, Stub};
 use super::{bounded, stage, temporary, unknown};
 use crate::error::XtaskError;
-use crate::process::{capture, root, stream};
-use crate::suites::Tally;
 
 const STORIES: &str = include_str!("../../data/stories.json");
 
@@ -31,13 +28,23 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
     let mut scene = Scene::new(folder.path())?;
     scene.govern(name, &["src/**"])?;
     let story: Story = story(name, &scene.places)?;
+    let person = story.script.meanwhile.clone().map(|person| person.text);
+    let otherwise = story.in_mode.get(mode_name);
+    let told = otherwise.map_or(&story.told, |mode| &mode.told);
+    let not_done = otherwise.map_or(&[][..], |mode| &mode.not_done);
     let stub = Stub::start(story.script).map_err(temporary())?;
     scene.places.base = stub.base();
     let mut command = scene.client(client, &program, mode)?;
     let ended = bounded(&mut command)?;
     println!("{name} in mode {mode_name}: {ended}");
-    let mut wrong = files(&scene);
-    wrong.extend(ledger(&scene, &story.told)?);
+    if let Some(otherwise) = otherwise {
+        println!(
+            "{name} in mode {mode_name} does less: {}",
+            otherwise.because
+        );
+    }
+    let mut wrong = files(&scene, person.as_deref(), not_done);
+    wrong.extend(ledger(&scene, told)?);
     for one in &wrong {
         eprintln!("{name} in mode {mode_name}: {one}");
     }
@@ -56,9 +63,18 @@ struct Story {
     #[serde(flatten)]
     script: Script,
     told: Vec<String>,
-    /// Modes that can't be played, and why.
+    /// Modes in which it ends otherwise.
     #[serde(default)]
-    left_out: BTreeMap<String, String>,
+    in_mode: BTreeMap<String, Otherwise>,
+}
+
+/// How a story ends in a mode that lets less be done.
+#[derive(Debug, Deserialize)]
+struct Otherwise {
+    told: Vec<String>,
+    /// What is not written then.
+    not_done: Vec<String>,
+    because: String,
 }
 
 fn story(name: &str, places: &Places) -> Result<Story, XtaskError> {
@@ -72,15 +88,17 @@ fn story(name: &str, places: &Places) -> Result<Story, XtaskError> {
 }
 
 /// What lies in the workspace that should not, or does not and should.
-fn files(scene: &Scene) -> Vec<String> {
+fn files(scene: &Scene, person: Option<&str>, not_done: &[String]) -> Vec<String> {
     let expected = [
         ("src/early.txt", None),
         ("out.txt", None),
         ("shell.txt", None),
-        ("src/a.txt", Some("a person's\n")),
+        ("src/shell.txt", Some("x\n")),
+        ("src/a.txt", person),
     ];
     let mut wrong = Vec::new();
     for (name, text) in expected {
+        let text = text.filter(|_| !not_done.iter().any(|left| left == name));
         let found = scene.text(name);
         if found.as_deref() != text {
             wrong.push(format!("`{name}` is {found:?}, not {text:?}"));
@@ -89,9 +107,8 @@ fn files(scene: &Scene) -> Vec<String> {
     wrong
 }
 
-/// Holds the ledger against what it should tell, in this order: a refusal's code, or how far the
-/// write in scope was seen. A client that refuses a stale edit by itself never asks about it, and
-/// one that does not say how a patch ended leaves that open.
+/// Holds the ledger against what it should tell, in this order: a refusal's code, or that a write
+/// in scope was done.
 fn ledger(scene: &Scene, expected: &[String]) -> Result<Vec<String>, XtaskError> {
     let (mut wrong, events) = scene.ledger()?;
     let mut told = events.iter();
@@ -110,53 +127,10 @@ fn ledger(scene: &Scene, expected: &[String]) -> Result<Vec<String>, XtaskError>
 fn tells(event: &Value, expected: &str) -> bool {
     match expected {
         "intent selected" => !field(event, "/data/selected").is_empty(),
-        "COMPLETED" | "EXECUTING" => {
+        "COMPLETED" => {
             let selects = field(event, "/toolId").contains("intent");
             field(event, "/state") == expected && !selects
         }
         code => field(event, "/error/context").starts_with(code),
     }
-}
-
-/// Every client that each run of the tests plays, or every one that can be run, in each mode.
-pub(crate) fn suite(all: bool) -> Result<Tally, XtaskError> {
-    let this = std::env::current_exe().map_err(XtaskError::file("find", Path::new("xtask")))?;
-    let mut tally = Tally::default();
-    for (name, client) in run::all()? {
-        if !client.in_ci && !all {
-            continue;
-        }
-        // The network is needed for this step alone.
-        client.install(&name)?;
-        let left_out = story(&name, &Places::default())?.left_out;
-        for mode in client.modes.keys() {
-            if let Some(why) = left_out.get(mode) {
-                println!("{name} in mode {mode} is left out: {why}");
-                tally.skipped += 1;
-                continue;
-            }
-            let mut command = alone(&this);
-            command.args(["story", &name, mode]).current_dir(root());
-            let ok = stream(&mut command)?.ok;
-            tally.passed += usize::from(ok);
-            tally.failed += usize::from(!ok);
-        }
-    }
-    Ok(tally)
-}
-
-/// A command without any network but loopback, where this host lets us have that.
-fn alone(program: &Path) -> Command {
-    const UP: &str = "ip link set lo up && exec \"$0\" \"$@\"";
-    for flags in ["-n", "-rn"] {
-        let mut probe = Command::new("unshare");
-        probe.args([flags, "sh", "-c", "ip link set lo up"]);
-        if capture(&mut probe).is_ok_and(|ran| ran.ok) {
-            let mut command = Command::new("unshare");
-            command.args([flags, "sh", "-c", UP]).arg(program);
-            return command;
-        }
-    }
-    println!("no network namespace can be had here; the clients keep the host's network");
-    Command::new(program)
 }

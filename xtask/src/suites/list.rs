@@ -134,7 +134,7 @@ fn demo(_: Depth) -> Result<Tally, XtaskError> {
 }
 
 fn real_clients(depth: Depth) -> Result<Tally, XtaskError> {
-    clients::story::suite(depth == Depth::All)
+    clients::suite::run(depth == Depth::All)
 }
 
 fn benchmarks(_: Depth) -> Result<Tally, XtaskError> {

@@ -138,6 +138,20 @@ const TOOLS: &[Tool] = &[
         from: Depth::Default,
     },
     Tool {
+        name: "jq",
+        source: Source::Debian,
+        probe: &["jq", "--version"],
+        needed_by: "bench (a peer needs it)",
+        from: Depth::Default,
+    },
+    Tool {
+        name: "valgrind",
+        source: Source::Debian,
+        probe: &["valgrind", "--version"],
+        needed_by: "bench",
+        from: Depth::Default,
+    },
+    Tool {
         name: "gcc",
         source: Source::Debian,
         probe: &["cc", "--version"],

@@ -132,6 +132,8 @@ const INSTALL: Install = Install {
         "open `/hooks` in the client and trust Tagout's hooks: until then they are skipped without \
          a word, and again after every change of their command",
         "trust the project: hooks of an untrusted project are not read",
+        "start it with `--sandbox danger-full-access`: inside its own sandbox no command can be \
+         recorded and held, so each one is refused; Tagout confines commands itself",
     ],
     open: &[
         "a trusted repository's `config.toml` can switch hooks off, but not managed ones",

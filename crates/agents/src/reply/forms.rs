@@ -144,6 +144,26 @@ pub(super) fn deny(event: &Event, text: &str) -> Option<Value> {
     }
 }
 
+/// A denial that says the same in the words of all forms.
+pub(super) fn deny_in_every_form(text: &str) -> Value {
+    json!({
+        "decision": "block",
+        "reason": text,
+        "permissionDecision": "deny",
+        "permissionDecisionReason": text,
+        "permission": "deny",
+        "user_message": text,
+        "agent_message": text,
+        "cancel": true,
+        "errorMessage": text,
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": text,
+        },
+    })
+}
+
 /// Text for the model.
 pub(super) fn context(event: &Event, text: &str) -> Option<Value> {
     match event.form {

@@ -272,3 +272,23 @@ fn every_answer_is_whole() {
         }
     }
 }
+
+/// A reason on standard error is words. One client reads an object there as its own kind of answer
+/// when the code is 2, finds no decision in it and runs the tool, although the same words in plain
+/// text stop it: seen with its 0.24.4.
+#[test]
+fn a_reason_on_standard_error_is_no_object() {
+    for reason in ["{\"status\":\"error\",\"code\":\"X\"}", " [1]", "\"{}\""] {
+        let answer = Answer::Deny {
+            reason: reason.to_owned(),
+            remedy: String::new(),
+        };
+        for client in Client::ALL {
+            for event in client.events() {
+                let said = reply(*client, event, &answer);
+                let read = serde_json::from_str::<Value>(said.stderr.trim());
+                assert!(read.is_err(), "{client} {}: {said:?}", event.name);
+            }
+        }
+    }
+}

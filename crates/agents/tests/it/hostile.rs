@@ -103,9 +103,12 @@ fn unknown_events_are_denied() {
         let event = pre(*client).next().unwrap();
         assert!(is_denial(*client, event, &reply), "{client} {reply:?}");
     }
-    let reply = tagout_agents::unknown_client_denial("");
-    assert_eq!((reply.exit_code, reply.stdout), (2, None));
-    assert!(!reply.stderr.is_empty());
+    for client in Client::ALL {
+        let reply = tagout_agents::denial_for_anyone("");
+        let event = pre(*client).next().unwrap();
+        assert!(is_denial(*client, event, &reply), "{client} {reply:?}");
+        assert!(!reply.stderr.is_empty());
+    }
 }
 
 /// One client forgets to escape control characters; its payloads are understood all the same.

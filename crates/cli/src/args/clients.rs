@@ -26,6 +26,22 @@ pub(crate) struct HookArgs {
     pub(crate) fail: Option<String>,
 }
 
+impl HookArgs {
+    /// The same without the parser.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(unused_variables, reason = "only builds for tests fail on purpose")
+    )]
+    pub(crate) fn new(client: String, event: String, fail: Option<String>) -> Self {
+        Self {
+            client,
+            event,
+            #[cfg(debug_assertions)]
+            fail,
+        }
+    }
+}
+
 /// For whom hooks are installed.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum ScopeArg {

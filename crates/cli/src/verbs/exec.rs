@@ -44,7 +44,7 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     if !args.end {
         tagout_sandbox::start_helper_early();
     }
-    let engine = runtime::open(place)?;
+    let engine = runtime::open(place).map_err(|failure| opening(args, failure))?;
     if args.end {
         return end(&engine, &session(args)?, args.json);
     }
@@ -64,7 +64,27 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     call.agent = agent;
     let receipt = engine.execute_with(&call, &attached);
     told::tell(&receipt, args.json)?;
+    if args.long_running && !args.json {
+        told::died_at_once(&receipt);
+    }
     Ok(Exit::Own(code(&receipt, interrupted.signal())))
+}
+
+/// A hook opened the same state a moment ago. If it can't be opened here, it is the client that
+/// keeps its commands away from it.
+fn opening(args: &ExecArgs, failure: Failure) -> Failure {
+    if args.permit.is_none() {
+        return failure;
+    }
+    let message = format!(
+        "the client runs this command in a sandbox of its own, where it can be neither recorded \
+         nor held: {}",
+        failure.message
+    );
+    Failure::denied(Code::IsolationUnavailable, message).hint(
+        "use an edit tool instead of a command, or ask a person to start the client without its \
+         own sandbox: Tagout confines commands itself",
+    )
 }
 
 /// Ends what the session left running.

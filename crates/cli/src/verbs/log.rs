@@ -1,5 +1,7 @@
 //! `tagout log`: what happened, for people and for programs.
 
+mod words;
+
 use std::path::{Component, Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -8,6 +10,7 @@ use tagout_ledger::{Event, Index, LifecycleState, Query};
 use tagout_vocab::limits::{LEDGER_FOLLOW_PAUSE_MS, LEDGER_QUERY_ROWS_MAX};
 use tagout_vocab::{Code, IntentId, SessionId};
 
+use self::words::Words;
 use crate::args::{LogArgs, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -30,7 +33,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &LogArgs) -> Result<Exit, Failure> {
         ));
     }
     let mut table = Table::default();
-    let mut is_read = report::stream(&shown(&mut table, &events, args.json))?;
+    let mut is_read = report::stream(&shown(&mut table, (&index, &events), args.json))?;
     let mut last = events.last().map(|event| event.seq);
     query.limit = None;
     while args.follow && is_read {
@@ -40,7 +43,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &LogArgs) -> Result<Exit, Failure> {
         let events = index.query(&query)?;
         if let Some(newest) = events.last() {
             last = Some(newest.seq);
-            is_read = report::stream(&shown(&mut table, &events, args.json))?;
+            is_read = report::stream(&shown(&mut table, (&index, &events), args.json))?;
         }
     }
     Ok(Exit::Done)
@@ -112,9 +115,9 @@ pub(super) fn recorded(root: &Path, file: &Path) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn shown(table: &mut Table, events: &[Event], json: bool) -> String {
+fn shown(table: &mut Table, (index, events): (&Index, &[Event]), json: bool) -> String {
     if !json {
-        return table.rows(events);
+        return table.rows(index, events);
     }
     let lines = events
         .iter()
@@ -133,11 +136,13 @@ const SHORT: usize = 8;
 #[derive(Debug, Default)]
 struct Table {
     widths: [usize; COLUMNS],
+    words: Words,
 }
 
 impl Table {
-    fn rows(&mut self, events: &[Event]) -> String {
-        let rows: Vec<[String; COLUMNS]> = events.iter().map(cells).collect();
+    fn rows(&mut self, index: &Index, events: &[Event]) -> String {
+        let row = |event| cells(event, self.words.of(index, event));
+        let rows: Vec<[String; COLUMNS]> = events.iter().map(row).collect();
         for row in &rows {
             for (width, cell) in self.widths.iter_mut().zip(row) {
                 *width = cell.chars().count().max(*width);
@@ -159,7 +164,7 @@ impl Table {
     }
 }
 
-fn cells(event: &Event) -> [String; COLUMNS] {
+fn cells(event: &Event, what: String) -> [String; COLUMNS] {
     let body = &event.body;
     let known = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), report::plain);
     let code = body.verdict_code.as_deref();
@@ -178,11 +183,6 @@ fn cells(event: &Event) -> [String; COLUMNS] {
     let commit = commit.and_then(|id| id.as_str());
     let commit = commit.map(|id| id.chars().take(SHORT).collect::<String>());
     let outcome = outcome.or(commit);
-    let paths = match body.paths.len() {
-        0 => "-".to_owned(),
-        1 => "1 path".to_owned(),
-        many => format!("{many} paths"),
-    };
     [
         moments::local(body.timestamp),
         event.seq.to_string(),
@@ -191,6 +191,6 @@ fn cells(event: &Event) -> [String; COLUMNS] {
         known(outcome.as_deref()),
         known(body.intent.as_ref().map(IntentId::as_str)),
         known(body.session.as_ref().map(SessionId::as_str)),
-        paths,
+        what,
     ]
 }

@@ -30,7 +30,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
 
-pub(crate) use hook::unreadable as unreadable_hook;
+pub(crate) use hook::{run as hook, unreadable as unreadable_hook};
 
 /// Does what was asked; whatever goes wrong is said once.
 pub(crate) fn run(args: Args) -> Exit {

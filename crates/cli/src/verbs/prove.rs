@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use tagout_ledger::{Proof, Reader};
+use tagout_ledger::{LedgerError, Proof, Reader};
 use tagout_workspace::files;
 
 use crate::args::{PlaceArgs, ProveArgs};
@@ -21,7 +21,10 @@ pub(crate) fn run(place: &PlaceArgs, args: &ProveArgs) -> Result<Exit, Failure> 
     };
     let reader = Reader::open(&folder)?;
     let seq = number(&reader, &args.event)?;
-    let proof = reader.prove(seq)?;
+    let proof = match reader.prove(seq) {
+        Err(error @ LedgerError::NoSuchEvent { .. }) => return Err(unknown(&error)),
+        proved => proved?,
+    };
     if let Some(path) = &args.to {
         write_new(path, &proof)?;
     }
@@ -57,10 +60,11 @@ fn number(reader: &Reader, word: &str) -> Result<u64, Failure> {
             return Ok(event.seq);
         }
     }
-    Err(
-        Failure::invalid(format!("the ledger holds no event `{word}`"))
-            .hint("`tagout log` shows the numbers, `tagout log --json` the ids"),
-    )
+    Err(unknown(&format!("the ledger holds no event `{word}`")))
+}
+
+fn unknown(message: &dyn std::fmt::Display) -> Failure {
+    Failure::invalid(message).hint("`tagout log` shows the numbers, `tagout log --json` the ids")
 }
 
 /// A file that is there stays as it is: agents may prove, and must not replace anything by it.

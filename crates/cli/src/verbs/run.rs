@@ -92,7 +92,7 @@ fn receipt_json(receipt: &Receipt) -> Value {
         "approval": receipt.approval,
         "changes": receipt.changes,
         "not_undone": receipt.left,
-        "events": [receipt.seqs.start, receipt.seqs.end],
+        "events": receipt.events(),
         "undoable_until": receipt.undoable_until.map(|time| time.to_string()),
         "limits": receipt.limits,
         "retries": receipt.retries,

@@ -49,6 +49,7 @@ pub(crate) fn write(
 /// A repository with one call's file in it.
 fn set_up() -> (Site, String) {
     let site = Site::new(&[("src/old.rs", "fn from_before() {}\n")]);
+    commit(&site, &[]);
     select(&site, "INT-001", "s-1");
     let call = write(&site, ("INT-001", "s-1"), "src/a.rs", BODY);
     (site, call)
@@ -178,7 +179,7 @@ fn rewritten_commits_are_tied() {
     site.git(&["branch", "-M", "main"]);
     let mut ids = vec![commit(&site, &[])];
     assert_eq!(commits_of(&site, &call), ids);
-    ids.push(commit(&site, &["--amend", "--allow-empty"]));
+    ids.push(commit(&site, &["--amend", "-m", "more"]));
     assert_eq!(commits_of(&site, &call), ids, "amended");
     // Something new below, and the work put on top of it.
     site.git(&["switch", "-q", "-c", "below", "HEAD~1"]);
@@ -205,7 +206,7 @@ fn rewritten_commits_are_tied() {
     site.git(&["switch", "-q", "main"]);
     site.write("more.txt", "x\n");
     commit(&site, &[]);
-    site.git(&["merge", "-q", "--no-edit", "third"]);
+    site.git(&["merge", "-q", "--no-edit", "below"]);
     assert_eq!(commits_of(&site, &call), ids, "merged");
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
 }
@@ -220,7 +221,7 @@ fn repositories_of_every_form() {
     site.git(&["gc", "-q", "--aggressive", "--prune=now"]);
     assert_eq!(commits_of(&site, &call), ids, "packed");
     site.git(&["checkout", "-q", "--detach"]);
-    ids.push(commit(&site, &["--amend", "--allow-empty"]));
+    ids.push(commit(&site, &["--amend", "-m", "more"]));
     assert_eq!(commits_of(&site, &call), ids, "detached");
     // A submodule and a second worktree beside it change nothing.
     site.git(&["worktree", "add", "-q", "../beside", "HEAD"]);
@@ -251,8 +252,7 @@ fn repositories_of_every_form() {
         format!("{}\n", "1".repeat(40)),
     )
     .unwrap();
-    ids.push(commit(&site, &["--amend", "--allow-empty", "--no-verify"]));
-    ids.pop();
+    commit(&site, &["--amend", "-m", "again"]);
     assert_eq!(commits_of(&site, &call), ids, "broken refs");
 }
 

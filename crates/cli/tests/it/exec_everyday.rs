@@ -159,6 +159,95 @@ fn slow_a_server_and_its_client() {
     assert!(log.stdout.contains("its session ended"), "{}", log.stdout);
 }
 
+/// L6: a server that dies at once is no success, and one that dies later leaves its exit code with
+/// the ledger although whoever started it is gone.
+#[test]
+fn a_server_that_dies_is_told() {
+    let site = Site::new(&[]);
+    let options = ["--intent", "INT-001", "--long-running"];
+    let ran = site.exec_with(&options, "echo no such port >&2; exit 3");
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    assert!(ran.stderr.contains("no such port"), "{}", ran.shown());
+    let options = ["--intent", "INT-001", "--long-running", "--json"];
+    let ran = site.exec_with(&options, "echo no such port; exit 3");
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told["exit_code"], 3, "{told:#}");
+    assert_eq!(told["output"], "no such port\n", "{told:#}");
+    assert!(told["long_running"].is_null(), "{told:#}");
+
+    let go = site.state().join("layers");
+    let line = "while ! test -e /tmp/go; do sleep 0.05; done; exit 7";
+    let ran = site.exec_with(&["--intent", "INT-001", "--long-running"], line);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let id = ran.stdout.trim().to_owned();
+    let sessions = fs::read_dir(&go).unwrap().flatten();
+    for tmp in sessions.map(|entry| entry.path().join("tmp")) {
+        if tmp.is_dir() {
+            fs::write(tmp.join("go"), "").unwrap();
+        }
+    }
+    let exits = format!("\"exits\":{{\"{id}\":7}}");
+    let started = std::time::Instant::now();
+    loop {
+        assert_eq!(site.exec("true").code, Some(0));
+        let log = site.tagout(&["log", "--json"]);
+        if log.stdout.contains(&exits) {
+            break;
+        }
+        assert!(started.elapsed().as_secs() < 30, "{}", log.stdout);
+    }
+}
+
+/// Folders that a person passes through in their own policy are written at once and named as not
+/// transactional; what must stay closed is not passed through.
+#[test]
+fn folders_are_passed_through() {
+    let passing = |folders: &str| {
+        Site::with_setup(&[("out/.keep", "")], |site| {
+            let folder = site.home().join(".config/tagout");
+            fs::create_dir_all(&folder).unwrap();
+            fs::create_dir_all(site.home().join("shared")).unwrap();
+            let shared = site.home().join("shared").display().to_string();
+            let policy = format!("version: 1\npass_through: [{folders}]\n");
+            fs::write(
+                folder.join("policy.yaml"),
+                policy.replace("SHARED", &shared),
+            )
+            .unwrap();
+        })
+    };
+    let site = passing("out, SHARED, not-there");
+    let line = "python3 -c 'open(\"out/made\", \"w\").write(\"x\")'; echo y > ~/shared/y; \
+                python3 -c 'open(\"elsewhere\", \"w\")'";
+    let told = site.receipt(line);
+    assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
+    assert_eq!(site.read("out/made").as_deref(), Some("x"), "{told:#}");
+    assert_eq!(
+        fs::read_to_string(site.home().join("shared/y")).unwrap(),
+        "y\n"
+    );
+    assert_eq!(site.read("elsewhere"), None);
+    let named = |one: &serde_json::Value| {
+        let what = one["what"].as_str().unwrap_or_default();
+        what.starts_with("changes in ") && what.ends_with("/out") && one["weaker"] == true
+    };
+    assert!(
+        told["enforcers"].as_array().unwrap().iter().any(named),
+        "{told:#}"
+    );
+    let told = site.receipt("ls out");
+    assert_eq!(told["lane"], "read-only", "{told:#}");
+    for bad in ["/", ".git", ".orchestration"] {
+        let site = passing(bad);
+        let told = site.receipt("echo x > src/x");
+        assert_eq!(
+            told["error"]["code"], "ISOLATION_UNAVAILABLE",
+            "{bad}: {told:#}"
+        );
+        assert_eq!(site.read("src/x"), None);
+    }
+}
+
 /// A command's own `/tmp` stays for the next one and is nobody else's.
 #[test]
 fn tmp_stays_with_the_session() {

@@ -158,7 +158,69 @@ fn a_foreign_edit_is_a_conflict() {
     let id = told["parked"].as_str().unwrap();
     let ran = site.tagout(&["parked", "apply", id, "--yes"]);
     assert_eq!(ran.code, Some(4), "{}", ran.shown());
+    for side in [
+        "in the workspace, line 1\na person's\n",
+        "theirs\n>>>>>>> the command's",
+    ] {
+        assert!(ran.stderr.contains(side), "{}", ran.shown());
+    }
     assert_eq!(site.read("src/a.txt").as_deref(), Some("a person's\n"));
+    assert_eq!(site.parked(), [id], "it stays");
+    // Once the two agree there is nothing left to decide.
+    site.write("src/a.txt", "theirs\n");
+    let ran = site.tagout(&["parked", "apply", id, "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(site.parked(), Vec::<String>::new());
+}
+
+/// H13, L4: where a person changed other lines of the same file, applying again brings the two
+/// together, and can be undone; later work is judged anew.
+#[test]
+fn a_parked_conflict_is_brought_together() {
+    let text: String = (1..=20).map(|line| format!("line {line}\n")).collect();
+    let site = Site::new(&[("src/a.txt", &text)]);
+    // The session has to have seen the file, and not in the very moment in which it was written.
+    std::thread::sleep(Duration::from_millis(60));
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
+    let line = "sed -i '2s/.*/the command/' src/a.txt; echo new > src/new.txt; touch /tmp/ready; \
+                while ! test -e /tmp/go; do sleep 0.02; done";
+    let args = [
+        "exec",
+        "--session",
+        "s-1",
+        "--intent",
+        "INT-001",
+        "--json",
+        "--",
+        line,
+    ];
+    let child = site.command(&args).stdout(Stdio::piped()).spawn().unwrap();
+    let layers = site.state().join("layers");
+    let tmp = || {
+        let sessions = fs::read_dir(&layers).into_iter().flatten().flatten();
+        sessions
+            .map(|entry| entry.path().join("tmp"))
+            .find(|tmp| tmp.join("ready").exists())
+    };
+    wait_for(|| tmp().is_some());
+    site.write("src/a.txt", &text.replace("line 19\n", "a person\n"));
+    fs::write(tmp().unwrap().join("go"), "").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["error"]["code"], "CONFLICT", "{told:#}");
+    let id = told["parked"].as_str().unwrap();
+    let ran = site.tagout(&["parked", "apply", id, "--yes", "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let both = text
+        .replace("line 2\n", "the command\n")
+        .replace("line 19\n", "a person\n");
+    assert_eq!(site.read("src/a.txt"), Some(both));
+    assert_eq!(site.read("src/new.txt").as_deref(), Some("new\n"));
+    let applied: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let ran = site.tagout(&["undo", applied["execution"].as_str().unwrap(), "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let theirs = text.replace("line 19\n", "a person\n");
+    assert_eq!(site.read("src/a.txt"), Some(theirs));
 }
 
 /// Whether a process of this command line runs, anywhere.

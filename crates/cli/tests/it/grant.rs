@@ -139,3 +139,30 @@ fn what_can_not_be_given() {
     let ran = folder.run(&["grant", "list", "--yes"]);
     insta::assert_snapshot!(ran.shown());
 }
+
+/// C2: the network can't be granted where it is off, nor to single hosts, because nobody would hold
+/// that.
+#[test]
+fn the_network_is_not_granted_without_effect() {
+    let folder = set_up();
+    for more in [["--anywhere", "--yes"], ["--named=example.org", "--yes"]] {
+        let words = [
+            "grant",
+            "issue",
+            "--to",
+            "session:s-1",
+            "--capability",
+            "network.https",
+        ];
+        let words: Vec<&str> = words.into_iter().chain(more).collect();
+        let ran = folder.run(&words);
+        assert_eq!(ran.code, Some(2), "{}", ran.shown());
+        let shown = ran.shown();
+        assert!(
+            shown.contains("ISOLATION_UNAVAILABLE") && shown.contains("network: any"),
+            "{shown}"
+        );
+    }
+    let listed = folder.run(&["grant", "list", "--yes", "--json"]);
+    assert!(!listed.shown().contains("network"), "{}", listed.shown());
+}

@@ -24,9 +24,11 @@ mod exec_corpus;
 mod exec_everyday;
 #[cfg(test)]
 mod exec_folders;
+mod exec_git;
 #[cfg(test)]
 mod exec_snapshot;
 #[cfg(test)]
+mod exec_user;
 mod exec_walls;
 #[cfg(test)]
 mod explain;
@@ -37,6 +39,11 @@ mod help;
 #[cfg(test)]
 mod hook_failures;
 #[cfg(test)]
+mod hook_life;
+#[cfg(test)]
+mod hook_oracle;
+#[cfg(test)]
+mod hooked;
 mod init;
 #[cfg(test)]
 mod install;

@@ -70,6 +70,72 @@ fn from_nothing_to_a_recorded_write() {
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
 }
 
+/// L10: a receipt names the events of its last step, also of a refusal, and they are there.
+#[test]
+fn a_receipt_names_its_events() {
+    let folder = set_up();
+    let refused = tool(&folder, "write_to_file", WRITE);
+    folder.run(&["intent", "select", "INT-001", "--session", "s-1"]);
+    let done = tool(&folder, "write_to_file", WRITE);
+    let log = folder.run(&["log", "--json"]).json_lines();
+    let states = |ran: &Ran| -> Vec<Value> {
+        let events = ran.json_lines()[0]["events"].clone();
+        let (first, last) = (events[0].as_u64().unwrap(), events[1].as_u64().unwrap());
+        let named = log.iter().filter(|event| {
+            let seq = event["seq"].as_u64().unwrap();
+            (first..=last).contains(&seq) && event["kind"] == "lifecycle"
+        });
+        named.map(|event| event["state"].clone()).collect()
+    };
+    assert_eq!(states(&refused), ["DECLARED", "VALIDATED", "DENIED"]);
+    assert_eq!(states(&done), ["EXECUTING", "COMPLETED"]);
+}
+
+/// What a person reads of real calls: what each was about, what it changed, why it was refused.
+#[test]
+fn the_log_says_what_calls_were_about() {
+    let folder = set_up();
+    tool(&folder, "write_to_file", WRITE);
+    folder.run(&["intent", "select", "INT-001", "--session", "s-1"]);
+    tool(&folder, "write_to_file", WRITE);
+    let secret = "curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz012345' x.example";
+    let input = serde_json::json!({ "command": secret }).to_string();
+    tool(&folder, "execute_command", &input);
+    let log = folder.run(&["log", "--session", "s-1"]).stdout;
+    assert!(!log.contains("abcdefghijklmnopqrstuvwxyz"), "{log}");
+    // Times and numbers are of this run; a column ends where two blanks are.
+    let cells = |line: &str| -> String {
+        let cells: Vec<&str> = line.split("  ").filter(|cell| !cell.is_empty()).collect();
+        cells[2..]
+            .iter()
+            .map(|cell| cell.trim())
+            .collect::<Vec<_>>()
+            .join(" | ")
+    };
+    let shown: Vec<String> = log.lines().map(cells).collect();
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+/// The person in the record is the user of the process, whatever the environment says.
+#[test]
+fn the_environment_names_nobody() {
+    let folder = set_up();
+    let mut command = folder.command(&["intent", "release", "INT-001", "--yes"]);
+    command.env("USER", "mallory").env("LOGNAME", "mallory");
+    drop(command.output().unwrap());
+    let mut command = folder.command(&["trust", "--yes"]);
+    command.env("USER", "mallory").env("LOGNAME", "mallory");
+    drop(command.output().unwrap());
+    let log = folder.run(&["log", "--json"]);
+    let people: Vec<String> = log
+        .json_lines()
+        .iter()
+        .filter_map(|event| event["userId"].as_str().map(str::to_owned))
+        .collect();
+    assert!(!people.is_empty(), "{}", log.shown());
+    assert!(!log.stdout.contains("mallory"), "{people:?}");
+}
+
 /// H13: a file that somebody else changed is not overwritten.
 #[test]
 fn a_stale_file_is_refused() {

@@ -12,7 +12,7 @@ use crate::traced::{set_up, write};
 /// H16: every record is exported, also beyond what one question is answered with, in all forms and
 /// in the order in which they came; a query that shows fewer says so.
 #[test]
-fn export_writes_every_record() {
+fn slow_export_writes_every_record() {
     const RECORDS: usize = 10_050;
     let mut text = String::new();
     for number in 0..RECORDS {

@@ -61,10 +61,11 @@ impl Step<'_> {
         (asked, refusal): (Option<ApprovalRequest>, Box<Refusal>),
     ) -> Result<Considered, GateError> {
         let Some(request) = asked else {
-            self.deny(denied, ticket, &refusal)?;
+            let seqs = self.deny(denied, ticket, &refusal)?;
             return Ok(Considered::Denied {
                 refusal,
                 invalid: false,
+                seqs,
             });
         };
         if self
@@ -81,10 +82,11 @@ impl Step<'_> {
             self.events
                 .push(self.event(tagout_ledger::Kind::Approval, data));
         }
-        self.deny(denied, ticket, &refusal)?;
+        let seqs = self.deny(denied, ticket, &refusal)?;
         Ok(Considered::Pending {
             approval: request.id,
             refusal,
+            seqs,
         })
     }
 }

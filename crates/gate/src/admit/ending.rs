@@ -1,5 +1,7 @@
 //! How considering a call ends: every step is recorded in one durable append, whatever it came to.
 
+use std::ops::Range;
+
 use serde_json::Value;
 use tagout_ledger::{Commitment, NewEvent, Texts};
 use tagout_vocab::{CallId, Code, Gate, MutationClass, Refusal, Verdict};
@@ -98,10 +100,11 @@ impl Step<'_> {
                 {
                     self.inner.site.store.drop_approval(&request.digest)?;
                 }
-                self.deny(&validated.deny(), &ticket, &refusal)?;
+                let seqs = self.deny(&validated.deny(), &ticket, &refusal)?;
                 Ok(Considered::Denied {
                     refusal,
                     invalid: false,
+                    seqs,
                 })
             }
         }
@@ -118,10 +121,11 @@ impl Step<'_> {
         let refusal = Box::new(unavailable(error));
         refusal.code.as_str().clone_into(&mut ticket.code);
         ticket.rule.clone_from(&refusal.rule);
-        self.deny(denied, &ticket, &refusal)?;
+        let seqs = self.deny(denied, &ticket, &refusal)?;
         Ok(Considered::Denied {
             refusal,
             invalid: false,
+            seqs,
         })
     }
 
@@ -148,10 +152,11 @@ impl Step<'_> {
         let mut event = record::judged(event, ticket);
         event.error = Some(details(crate::FailureKind::Validation, &refusal));
         self.events.push(event);
-        self.append()?;
+        let seqs = self.append()?;
         Ok(Considered::Denied {
             refusal,
             invalid: true,
+            seqs,
         })
     }
 
@@ -160,13 +165,12 @@ impl Step<'_> {
         denied: &Execution<Denied>,
         ticket: &Ticket,
         refusal: &Refusal,
-    ) -> Result<(), GateError> {
+    ) -> Result<Range<u64>, GateError> {
         let event = record::transition(&self.inner.clockwork, denied, ticket, self.now);
         let mut event = record::judged(event, ticket);
         event.error = Some(details(crate::FailureKind::Authorization, refusal));
         self.events.push(event);
-        self.append()?;
-        Ok(())
+        self.append()
     }
 
     pub(super) fn event(&self, kind: tagout_ledger::Kind, data: Value) -> NewEvent {
@@ -174,9 +178,10 @@ impl Step<'_> {
         record::other((&self.inner.clockwork, self.now), kind, Some(session), data)
     }
 
-    fn append(&mut self) -> Result<(), GateError> {
-        drop(self.inner.ledger.append(&self.events)?);
-        self.keep_session()
+    fn append(&mut self) -> Result<Range<u64>, GateError> {
+        let appended = self.inner.ledger.append(&self.events)?;
+        self.keep_session()?;
+        Ok(appended.seqs)
     }
 
     pub(super) fn keep_session(&self) -> Result<(), GateError> {

@@ -6,6 +6,7 @@ mod ending;
 mod weigh;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -41,11 +42,15 @@ pub(crate) enum Considered {
     Pending {
         approval: String,
         refusal: Box<Refusal>,
+        /// The numbers of the events of the step.
+        seqs: Range<u64>,
     },
     Denied {
         refusal: Box<Refusal>,
         /// The input did not conform.
         invalid: bool,
+        /// The numbers of the events of the step; none if it could not be recorded.
+        seqs: Range<u64>,
     },
 }
 
@@ -101,6 +106,7 @@ pub(crate) fn consider(inner: &Inner, call: &Call, way: Way) -> Considered {
     let denied = |error: &GateError| Considered::Denied {
         refusal: Box::new(unavailable(error)),
         invalid: false,
+        seqs: 0..0,
     };
     let session = match session_of(call) {
         Ok(session) => session,

@@ -113,6 +113,8 @@ fn inside(segments: &[&[u8]]) -> GitPath {
         b"worktrees" if rest.len() <= 1 => GitPath::Bookkeeping,
         b"worktrees" => inside(rest.get(1..).unwrap_or_default()),
         b"modules" => module(rest),
+        // Such a ref makes git show one object in the place of another.
+        b"refs" if rest.first().is_some_and(|name| *name == b"replace") => GitPath::Authority,
         name if listed(&OBEYED, name) => GitPath::Authority,
         name if listed(&REFS, name) => GitPath::Ref,
         // A new name of git's is kept like its other books, and its old value is compared.

@@ -68,7 +68,8 @@ impl Engine {
         parked: &Parked,
     ) -> Result<(Vec<ParkedPath>, usize), GateError> {
         let set = self.parked_changes(parked)?;
-        let (paths, _) = super::judged(&self.inner, parked.intent.as_ref(), &set);
+        let own = Folders::of(&self.inner.site.state).execution(&parked.execution);
+        let (paths, _) = super::judged(&self.inner, parked.intent.as_ref(), (&set, &own));
         let total = paths.len();
         Ok((paths, total))
     }
@@ -83,7 +84,8 @@ impl Engine {
     ) -> Result<AppliedParked, GateError> {
         let parked = self.inner.site.store.one_parked(id)?;
         let set = self.parked_changes(&parked)?;
-        let (paths, _) = super::judged(&self.inner, parked.intent.as_ref(), &set);
+        let own = Folders::of(&self.inner.site.state).execution(&parked.execution);
+        let (paths, _) = super::judged(&self.inner, parked.intent.as_ref(), (&set, &own));
         let authority =
             |one: &&ParkedPath| one.code.as_deref() == Some(Code::AuthorityFile.as_str());
         if let Some(path) = paths.iter().find(authority).filter(|_| !in_scope) {

@@ -7,17 +7,18 @@ use std::time::Duration;
 use tagout_policy::law;
 use tagout_policy::shell::{self, ShellContext};
 use tagout_sandbox::layer::{self, Private};
-use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Wanted, Weaker};
-use tagout_vocab::Class;
+use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Through, Wanted, Weaker};
 use tagout_vocab::limits::{
     COMMAND_TIME_MS_MAX, RUN_DESCRIPTORS_MAX, RUN_OUTPUT_BYTES_MAX, RUN_PROCESSES_MAX,
     RUN_TOTAL_BYTES_MAX, RUN_WALL_MS_MAX,
 };
+use tagout_vocab::{Class, WorkspacePath};
 
 use super::Command;
 use super::folders::{made, scratch};
-use super::run::Room;
+use super::run::{Room, confinement};
 use crate::error::GateError;
+use crate::tool::ToolError;
 
 /// The shells that can run a line, in the order in which they are looked for. The analysis reads
 /// what the first one would do.
@@ -200,6 +201,57 @@ impl Room<'_> {
         let mut hidden = self.yard.given.hidden.clone();
         hidden.push(self.inner.site.state.clone());
         hidden
+    }
+
+    /// The folders that the user's own layer passes through, as far as they are there. One that
+    /// would open what must stay closed is refused: it would be open to every command.
+    pub(crate) fn passed_through(&self) -> Result<Vec<Through>, ToolError> {
+        let mut found = Vec::new();
+        for text in self.inner.shelf.books.law.pass_through() {
+            let path = self.root().join(text);
+            let is_folder = path.symlink_metadata().is_ok_and(|there| there.is_dir());
+            if !is_folder {
+                continue;
+            }
+            if let Some(why) = self.must_stay_closed(&path) {
+                let message = format!("`{text}` can't be passed through: {why}");
+                let remedy = "name a narrower folder under `pass_through` in your own policy";
+                return Err(confinement(message, remedy));
+            }
+            let from = path.clone();
+            found.push(Through { path, from });
+        }
+        Ok(found)
+    }
+
+    fn must_stay_closed(&self, folder: &Path) -> Option<String> {
+        let home = self.yard.given.home.as_deref();
+        let whole = [Some(self.root()), home, Some(&self.inner.site.state)];
+        if let Some(held) = whole
+            .into_iter()
+            .flatten()
+            .find(|one| one.starts_with(folder))
+        {
+            return Some(format!("`{}` lies in it", held.display()));
+        }
+        let hidden = self.hidden();
+        if hidden
+            .iter()
+            .any(|one| folder.starts_with(one) || one.starts_with(folder))
+        {
+            return Some("it holds what commands must not see".to_owned());
+        }
+        let inside = folder.strip_prefix(self.root()).ok()?;
+        let inside = WorkspacePath::new(inside.to_str()?).ok()?;
+        let below = WorkspacePath::new(&format!("{inside}/any")).ok();
+        let catalogue = &self.inner.shelf.books.catalogue;
+        let known = |path: &WorkspacePath| catalogue.is_authority(path).is_some();
+        let git = inside
+            .as_str()
+            .split('/')
+            .any(|name| name.eq_ignore_ascii_case(".git"));
+        (git || known(&inside) || below.as_ref().is_some_and(known))
+            .then(|| "it decides about agents or belongs to git".to_owned())
     }
 
     /// Another lane is used only by the user's own word.

@@ -9,6 +9,7 @@ use tagout_vocab::limits::{RUN_TOTAL_BYTES_MAX, TRANSACTION_PATHS_MAX};
 use tagout_vocab::{Code, Digest, IntentId};
 use tagout_workspace::{Change, ChangeKind, RelPath};
 
+use super::commits;
 use super::parked::ParkedPath;
 use super::settle::not_of_git;
 use crate::changes::git::{self, GitPath};
@@ -82,11 +83,19 @@ fn change(entry: &Entry) -> Option<Change> {
 pub(crate) fn judged(
     inner: &Inner,
     intent: Option<&IntentId>,
-    set: &ChangeSet,
+    (set, own): (&ChangeSet, &Path),
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
-    let (paths, refused) = judged_changes(inner, intent, &changes);
+    let (mut paths, refused) = judged_changes(inner, intent, &changes);
+    let beyond = commits::beyond(inner, intent, set, own);
+    paths.extend(beyond.iter().map(|one| ParkedPath {
+        path: one.path.to_string(),
+        change: "committed".to_owned(),
+        code: Some(one.code.as_str().to_owned()),
+        why: Some(one.why.clone()),
+    }));
+    let refused = refused.and_then(|()| observed::refused(&beyond));
     if changes.len() < entries.len() {
         let message = "it would change a path that is none beneath the workspace".to_owned();
         let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
@@ -127,8 +136,12 @@ fn of_git(inner: &Inner, changes: &[Change]) -> Vec<observed::Beyond> {
     let against = |change: &Change| {
         let known = change.path.to_workspace().ok();
         let known = known.and_then(|path| catalogue.is_authority(&path).map(ToOwned::to_owned));
+        let worktrees = |name: &[u8]| name == b"worktrees";
         match git::what(change.path.as_bytes()) {
             GitPath::Worktree => None,
+            GitPath::Authority if change.path.segments().any(worktrees) => {
+                Some("a worktree is another workspace; a person makes it".to_owned())
+            }
             GitPath::Authority => known.or_else(|| Some("git runs or obeys it".to_owned())),
             GitPath::Object | GitPath::Ref | GitPath::Bookkeeping => known,
         }

@@ -1,5 +1,6 @@
 //! Long-running commands: noted with their session, told to the ledger when they are over.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ use crate::record;
 use crate::store::Store;
 
 const FILE: &str = "running.json";
+
+/// An exit code in digits.
+const EXIT_BYTES_MAX: u64 = 16;
 
 /// One command that was left to its session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -99,8 +103,9 @@ pub(crate) fn settle(inner: &Inner) -> Result<(), GateError> {
         if over.is_empty() {
             continue;
         }
+        let exits = exits(inner, &over)?;
         let over: Vec<String> = over.into_iter().map(|one| one.id).collect();
-        let data = json!({ "ended": over, "why": "by themselves" });
+        let data = json!({ "ended": over, "exits": exits, "why": "by themselves" });
         let clock = (&inner.clockwork, inner.clockwork.now());
         let event = record::other(clock, Kind::Session, Some(&of), data);
         drop(inner.ledger.append(&[event])?);
@@ -111,6 +116,21 @@ pub(crate) fn settle(inner: &Inner) -> Result<(), GateError> {
         }
     }
     Ok(())
+}
+
+/// How commands that ended by themselves did, as far as the session's keeper noted it.
+fn exits(inner: &Inner, over: &[Left]) -> Result<BTreeMap<String, i64>, GateError> {
+    let folders = Folders::of(&inner.site.state);
+    let mut found = BTreeMap::new();
+    for one in over {
+        let note = tagout_sandbox::exit_note(&folders.artifacts().join(one.execution.as_str()));
+        let text = files::read(&note, EXIT_BYTES_MAX)?.unwrap_or_default();
+        if let Ok(code) = String::from_utf8_lossy(&text).trim().parse() {
+            found.insert(one.id.clone(), code);
+            files::remove(&note)?;
+        }
+    }
+    Ok(found)
 }
 
 impl Engine {

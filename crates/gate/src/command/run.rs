@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tagout_policy::shell::{self, ShellContext};
 use tagout_sandbox::{Ended, Host, Lane, Plan, SandboxError, Wanted};
-use tagout_vocab::limits::IMAGE_BYTES_MAX;
+use tagout_vocab::limits::{IMAGE_BYTES_MAX, LONG_RUNNING_GRACE_MS};
 use tagout_vocab::{Class, Place, ResourceLimits};
 use tagout_workspace::{Mark, TakenBack};
 
@@ -134,12 +135,43 @@ impl Room<'_> {
         Ok(places.private.refresh(self.root(), &is_private)?)
     }
 
+    /// A worktree is another workspace, and what git notes about it decides where it looks. What
+    /// is seen to make or move one is refused before it runs; what is not seen is parked.
+    fn no_worktrees(&self, line: &str) -> Result<(), ToolError> {
+        let books = &self.inner.shelf.books;
+        let context = ShellContext::bare(&books.knowledge, &self.inner.roots);
+        let makes = |part: &shell::Part| {
+            let words: Vec<&str> = part.text.split_whitespace().collect();
+            let pairs = words.windows(2);
+            part.program == "git"
+                && pairs.into_iter().any(|pair| {
+                    matches!(
+                        pair,
+                        ["worktree", "add" | "move" | "remove" | "repair" | "prune"]
+                    )
+                })
+        };
+        let found = shell::analyse(line, &context);
+        if !found.parts.iter().any(makes) {
+            return Ok(());
+        }
+        Err(confinement(
+            "a worktree of git's is another workspace, which no command makes or removes",
+            "work on a branch here, as with `git switch -c NAME`; a person makes a worktree and \
+             sets it up with `tagout init`",
+        ))
+    }
+
     /// Runs a command to its end, or leaves a long-running one to its session.
     pub(crate) fn run(&self, command: &Command) -> Result<Over, ToolError> {
+        self.no_worktrees(&command.line)?;
         let cwd = self.start_in(command.cwd.as_deref())?;
         let state = |error: GateError| of_state(&error);
         let places = Places::make(self, command).map_err(state)?;
         let mut wanted = self.wanted(command, cwd, &places);
+        if self.ticket.class == Class::Destructive && !command.long_running {
+            wanted.through = self.passed_through()?;
+        }
         let host = self.yard.host(&self.inner.site.state).map_err(state)?;
         if !host.transaction.works() {
             // Without overlays there are none for caches either; they are read-only then.
@@ -168,7 +200,11 @@ impl Room<'_> {
         let enforcers = plan.enforcers().to_vec();
         let mark = self.inner.workspace.mark()?;
         let running = plan.start().map_err(of_sandbox)?;
-        if command.long_running {
+        let lives = command.long_running
+            && !running
+                .ended_within(Duration::from_millis(LONG_RUNNING_GRACE_MS))
+                .map_err(of_sandbox)?;
+        if lives {
             let detached = running.detach().map_err(of_sandbox)?;
             let id = super::long::note(&places.session, self.ticket, detached, &command.line);
             let ended = left_running(lane, enforcers, id.map_err(state)?);

@@ -1,6 +1,8 @@
 //! What becomes of what a command wrote: its private part stays with the session, the rest is
 //! judged and staged.
 
+use std::path::Path;
+
 use serde_json::json;
 use tagout_ledger::{Strength, Usage, redact};
 use tagout_policy::law::OnFailure;
@@ -215,7 +217,7 @@ impl Room<'_> {
             ))
         };
         let set = self.read(over).map_err(state)?;
-        let (paths, beyond) = self.judged(&set);
+        let (paths, beyond) = self.judged(&set, &over.places.own);
         ended.changed = paths.iter().map(|one| one.path.clone()).collect();
         if let Some(layer) = layer {
             layer.paths = paths;
@@ -333,8 +335,12 @@ impl Room<'_> {
     }
 
     /// Every path of a set with what stands against it.
-    pub(crate) fn judged(&self, set: &ChangeSet) -> (Vec<ParkedPath>, Result<(), Failure>) {
-        super::judged(self.inner, self.ticket.intent.as_ref(), set)
+    pub(crate) fn judged(
+        &self,
+        set: &ChangeSet,
+        own: &Path,
+    ) -> (Vec<ParkedPath>, Result<(), Failure>) {
+        super::judged(self.inner, self.ticket.intent.as_ref(), (set, own))
     }
 
     /// H14: a verification that failed teaches something. Its exit decides, not its words.

@@ -92,6 +92,15 @@ impl Store {
             })
     }
 
+    /// A record that was written without waiting for the disk. One that a power failure left empty
+    /// was never there.
+    pub(crate) fn read_note<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, GateError> {
+        match Self::read(path) {
+            Err(GateError::Damaged { source, .. }) if source.is_eof() => Ok(None),
+            read => read,
+        }
+    }
+
     /// Replaces a record durably.
     pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), GateError> {
         let bytes = Self::bytes(path, value)?;

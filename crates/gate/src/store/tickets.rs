@@ -16,21 +16,29 @@ impl Store {
         self.path(FOLDER, &Self::name_of(execution.as_str()))
     }
 
+    /// Keeps a permit for the process that settles it. The ledger's entry is what is durable: a
+    /// permit that a power failure took is one that nobody can settle any more.
     pub(crate) fn keep_ticket(&self, ticket: &Ticket) -> Result<(), GateError> {
-        Self::write(&self.ticket_path(&ticket.execution), ticket)
+        let path = self.ticket_path(&ticket.execution);
+        let bytes = Self::bytes(&path, ticket)?;
+        Ok(files::write_note(&path, &bytes, Some(0o600))?)
     }
 
     pub(crate) fn ticket(&self, execution: &CallId) -> Result<Option<Ticket>, GateError> {
-        Self::read(&self.ticket_path(execution))
+        Self::read_note(&self.ticket_path(execution))
     }
 
+    /// Takes a permit away. One that a power failure brings back is found to have ended.
     pub(crate) fn drop_ticket(&self, execution: &CallId) -> Result<(), GateError> {
-        Ok(files::remove(&self.ticket_path(execution))?)
+        Ok(files::remove_note(&self.ticket_path(execution))?)
     }
 
     /// The permits that nobody has settled, oldest first.
     pub(crate) fn open_tickets(&self) -> Result<Vec<Ticket>, GateError> {
-        let mut found: Vec<Ticket> = self.all(FOLDER)?;
+        let mut found: Vec<Ticket> = Vec::new();
+        for path in self.list(FOLDER)? {
+            found.extend(Self::read_note(&path)?);
+        }
         found.sort_by_key(|ticket| ticket.seq);
         Ok(found)
     }

@@ -34,6 +34,19 @@ impl Store {
         Self::write(&self.tidied_path(), &now.as_millis())
     }
 
+    fn ended_path(&self) -> PathBuf {
+        self.dir.join("ended")
+    }
+
+    /// The number before which every execution in the ledger is known to have ended.
+    pub(crate) fn ended_before(&self) -> Result<u64, GateError> {
+        Ok(Self::read(&self.ended_path())?.unwrap_or_default())
+    }
+
+    pub(crate) fn note_ended_before(&self, seq: u64) -> Result<(), GateError> {
+        Self::write(&self.ended_path(), &seq)
+    }
+
     fn some(&self, folder: &str) -> Result<Vec<PathBuf>, GateError> {
         let mut found = self.list(folder)?;
         found.truncate(TIDY_RECORDS_MAX);

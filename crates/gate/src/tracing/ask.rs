@@ -206,7 +206,7 @@ impl Engine {
         calls: impl IntoIterator<Item = &'c CallId>,
     ) -> Result<BTreeMap<CallId, Vec<String>>, GateError> {
         let mut book = Book::open(&self.inner.site)?;
-        let pages = book.begin()?;
+        let pages = book.look()?;
         let tied = |call: &CallId| Ok((call.clone(), ties::commits(&pages, call)?));
         calls.into_iter().map(tied).collect()
     }

@@ -256,7 +256,9 @@ impl Pages<'_> {
 
     /// Every record and link of this state that the files in the tree are to show.
     pub(crate) fn published(&self) -> Result<Vec<Shown>, GateError> {
-        let sql = "SELECT at, id, body FROM records WHERE is_published = 1 UNION ALL
+        // What was read from others has no event of this ledger, and is theirs to show.
+        let sql = "SELECT at, id, body FROM records
+            WHERE is_published = 1 AND json_extract(body, '$.ledger_event') IS NOT NULL UNION ALL
             SELECT at, id, body FROM links WHERE is_published = 1";
         let all = || {
             let mut found = self.transaction.prepare(sql)?;

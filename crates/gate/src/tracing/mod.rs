@@ -34,6 +34,7 @@ use crate::error::GateError;
 use crate::permit::Ticket;
 use crate::receipt::Receipt;
 use gather::Gathered;
+use ties::Patience;
 
 /// The execution that was closed just now, with what only its own process still knows.
 #[derive(Debug)]
@@ -78,8 +79,11 @@ pub(crate) fn catch_up(inner: &Inner, fresh: Option<&Fresh<'_>>) -> Result<Vec<S
         let pages = book.begin()?;
         let mut has_more = take_in(inner, &pages, (fresh, &mut warnings))?;
         if !has_more {
-            match ties::look(inner, &pages) {
-                // Who only wants a call closed does not wait for a long history.
+            let patience = match fresh {
+                Some(_) => Patience::CLOSING,
+                None => Patience::ASKED,
+            };
+            match ties::look(inner, &pages, patience) {
                 Ok(looked) => {
                     has_more = looked.has_told || (looked.has_more && fresh.is_none());
                 }

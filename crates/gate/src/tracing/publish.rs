@@ -91,7 +91,7 @@ pub(super) fn publish(inner: &Inner, pages: &Pages<'_>) -> Result<Option<String>
         inner,
         pages,
         folder: inner.workspace.root().join(FOLDER),
-        standing: head,
+        standing: repository.map_or_else(String::new, |found| found.standing()),
     };
     views.bring_up()
 }
@@ -100,7 +100,7 @@ struct Views<'a> {
     inner: &'a Inner,
     pages: &'a Pages<'a>,
     folder: std::path::PathBuf,
-    /// The commit that the tree stands on.
+    /// Where the tree stands, and on which branch.
     standing: String,
 }
 
@@ -131,12 +131,12 @@ impl Views<'_> {
             pages.note_published()?;
         }
         let mut told = None;
-        if is_whole {
+        if !is_whole {
+            told = self.mend(&records)?;
+        } else if !new.is_empty() {
             let mut text = [new, links].concat().join("\n");
             text.push('\n');
             files::append_lines(&records, text.as_bytes())?;
-        } else {
-            told = self.mend(&records)?;
         }
         self.write_map(&map)?;
         for (path, page) in [(&records, RECORDS_PAGE), (&map, MAP_VIEW_PAGE)] {

@@ -12,13 +12,13 @@ use tagout_trace::blame::{Authorship, CommitFile};
 use tagout_trace::history::{Tie, add_ties, commits_of, ties_of};
 use tagout_trace::record::{Link, Revision, VERSION};
 use tagout_vocab::limits::{
-    ATTRIBUTION_BYTES_MAX, GIT_TIE_BYTES_MAX, GIT_TIE_COMMITS_MAX, TIE_COMMIT_ENTRIES_MAX,
-    TIE_COMMITS_SHOWN_MAX, TIE_EVENT_ENTRIES_MAX,
+    ATTRIBUTION_BYTES_MAX, GIT_TIE_BYTES_MAX, GIT_TIE_COMMITS_MAX, GIT_TIE_FILES_MAX,
+    TIE_COMMIT_ENTRIES_MAX, TIE_COMMITS_SHOWN_MAX, TIE_EVENT_ENTRIES_MAX,
 };
 use tagout_vocab::{CallId, Digest, IntentId, WorkspacePath};
 
 use super::book::Pages;
-use super::git::{Blob, Commit, Oid, Repository};
+use super::git::{Blob, Brought, Oid, Repository};
 use super::vcs;
 use crate::engine::Inner;
 use crate::error::GateError;
@@ -46,8 +46,36 @@ pub(super) struct Looked {
     pub(super) has_more: bool,
 }
 
+/// How much one look does before it leaves the rest to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    commits: usize,
+    files: usize,
+    bytes: usize,
+}
+
+impl Patience {
+    /// Somebody asked, and waits for the whole answer.
+    pub(super) const ASKED: Self = Self {
+        commits: GIT_TIE_COMMITS_MAX,
+        files: GIT_TIE_FILES_MAX,
+        bytes: GIT_TIE_BYTES_MAX,
+    };
+
+    /// A call is closed, and its client waits for that alone.
+    pub(super) const CLOSING: Self = Self {
+        commits: GIT_TIE_COMMITS_MAX / 10,
+        files: GIT_TIE_FILES_MAX / 10,
+        bytes: GIT_TIE_BYTES_MAX / 10,
+    };
+}
+
 /// Ties the commits that are new since the last look. The ledger is read to its end before.
-pub(super) fn look(inner: &Inner, pages: &Pages<'_>) -> Result<Looked, GateError> {
+pub(super) fn look(
+    inner: &Inner,
+    pages: &Pages<'_>,
+    patience: Patience,
+) -> Result<Looked, GateError> {
     let Some(mut repository) = Repository::open(inner.workspace.root()) else {
         return Ok(Looked::default());
     };
@@ -67,11 +95,14 @@ pub(super) fn look(inner: &Inner, pages: &Pages<'_>) -> Result<Looked, GateError
     };
     let mut looked = Looked::default();
     for (count, (id, commit)) in news.iter().enumerate() {
-        if count >= GIT_TIE_COMMITS_MAX || looking.bytes >= GIT_TIE_BYTES_MAX {
+        let brought = looking.repository.brought(commit).unwrap_or_default();
+        let is_long = brought.files.len() > patience.files;
+        // Parents come first, so that nothing is left behind what is known.
+        if count >= patience.commits || looking.bytes >= patience.bytes || is_long {
             looked.has_more = true;
             break;
         }
-        looking.tie(id, commit)?;
+        looking.tie(id, &brought)?;
     }
     if !looking.events.is_empty() {
         looked.has_told = true;
@@ -102,8 +133,7 @@ struct Looking<'a> {
 
 impl Looking<'_> {
     /// Finds what a commit holds. One without lines of calls is noted, and the ledger not told.
-    fn tie(&mut self, id: &Oid, commit: &Commit) -> Result<(), GateError> {
-        let brought = self.repository.brought(commit).unwrap_or_default();
+    fn tie(&mut self, id: &Oid, brought: &Brought) -> Result<(), GateError> {
         let mut found: Vec<(Tie, PathChange)> = Vec::new();
         let mut is_cut = brought.is_cut;
         for blob in &brought.files {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tagout_gate::{Admission, Clockwork, Engine, Outcome, Registry};
 use tagout_ledger::LifecycleState;
+use tagout_vocab::limits::PERMIT_OPEN_MS_MAX;
 use tagout_vocab::{Call, CallId, Refusal, Timestamp};
 
 use crate::support::*;
@@ -188,4 +189,31 @@ fn dead_right_after_the_record() {
     assert_eq!(world.read("src/a.txt"), None);
     let again = engine.execute(&write("src/a.txt", "new"));
     assert_eq!(again.outcome, Outcome::Completed, "{again:?}");
+}
+
+/// L1, L10: an execution of which only the ledger still knows is ended after a day, once.
+#[test]
+fn what_only_the_ledger_knows_is_ended() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let call = named(write("src/a.txt", "new"), "c-1");
+    assert!(matches!(engine.admit(&call), Admission::Permit(_)));
+    // A power failure took what was stored about it.
+    for entry in std::fs::read_dir(permits(&world)).unwrap() {
+        std::fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    let authorised = ["DECLARED", "VALIDATED", "AUTHORIZED"];
+    world.time.pass(PERMIT_OPEN_MS_MAX - 1);
+    assert_eq!(engine.tidy().unwrap().permits, 0, "not yet");
+    assert_eq!(world.states_of("c-1"), authorised);
+    world.time.pass(2);
+    assert_eq!(engine.tidy().unwrap().permits, 1);
+    let ended = ["EXECUTING", "ABORTED", "ROLLED_BACK"];
+    assert_eq!(world.states_of("c-1"), [authorised, ended].concat());
+    world.time.pass(PERMIT_OPEN_MS_MAX);
+    assert_eq!(engine.tidy().unwrap().permits, 0, "once");
+    // The session's intent may be leased anew, and the path is free.
+    drop(engine.execute(&select("INT-001")));
+    let other = engine.admit(&named(write("src/a.txt", "new"), "c-2"));
+    assert!(matches!(other, Admission::Permit(_)), "{other:?}");
 }

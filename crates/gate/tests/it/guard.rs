@@ -3,6 +3,7 @@
 use serde_json::json;
 use tagout_gate::trace::attribution::Author;
 use tagout_gate::trace::record::Entity;
+use tagout_gate::trace::undo::Loss;
 use tagout_gate::{
     Admission, Engine, GateError, Outcome, Permit, Promise, Report, Reported, TraceQuery,
     UndoTarget, Undone,
@@ -428,4 +429,30 @@ fn a_clients_edit_is_taken_back_and_done_again() {
     );
     // What is taken back twice is taken back once.
     assert!(engine.plan_undo(&call).unwrap().plan.edits.is_empty());
+}
+
+/// B4: what is no longer kept is listed, and nothing is written.
+#[test]
+fn a_clients_edit_past_the_horizon_is_listed() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    for (id, path) in [("c-1", "src/a.txt"), ("c-2", "src/b.txt")] {
+        world.write(path, &format!("the old text of {id}\n"));
+        drop(engine.execute(&read(path)));
+        let new = format!("the new text of {id}\n");
+        let permit = admitted(&engine, &named(write(path, &new), id));
+        world.write(path, &new);
+        assert_eq!(engine.settle(permit, &DONE).outcome, Outcome::Completed);
+        world.time.pass(tagout_vocab::limits::UNDO_HORIZON_MS + 1);
+        drop(engine.reset(&select("x").session.unwrap()));
+        drop(engine.execute(&select("INT-001")));
+    }
+    let call = UndoTarget::Call(CallId::new("c-1").unwrap());
+    let planned = engine.plan_undo(&call).unwrap();
+    assert!(planned.plan.edits.is_empty(), "{:?}", planned.plan);
+    assert_eq!(planned.plan.impossible[0].why, Loss::PastHorizon);
+    assert_eq!(
+        world.read("src/a.txt").as_deref(),
+        Some("the new text of c-1\n")
+    );
 }

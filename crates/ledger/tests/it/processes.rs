@@ -135,6 +135,7 @@ fn eight_processes_append_at_once() {
     }
     assert_eq!(acknowledged.len(), 8_000);
     let (events, repairs) = assert_nothing_lost(&place.dir, &acknowledged);
+    println!("8 processes, 8000 events acknowledged, {events} in the ledger with its seals");
     assert!(events > 8_000, "seals are events too");
     assert_eq!(repairs, 0);
 }

@@ -25,6 +25,11 @@ impl Running {
         match self.never {}
     }
 
+    /// Whether the run is over within this time.
+    pub fn ended_within(&self, _time: std::time::Duration) -> Result<bool, SandboxError> {
+        match self.never {}
+    }
+
     /// Ends the command and everything it started; [`Running::wait`] then returns.
     pub fn stop(&self) {
         match self.never {}

@@ -49,6 +49,17 @@ pub struct LimitHost {
     pub(crate) watcher: bool,
 }
 
+impl LimitHost {
+    /// What is left of it for a run without a user namespace of its own, where a resource limit
+    /// would count all processes of the user.
+    pub(crate) fn without_namespaces(&self) -> Self {
+        Self {
+            rlimit_counts: false,
+            ..self.clone()
+        }
+    }
+}
+
 /// Who counts processes and threads.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub(crate) enum Counter {
@@ -74,17 +85,6 @@ pub(crate) struct Chosen {
     pub(crate) processes: Counter,
     /// Whether to ask the kernel about files that become too long.
     pub(crate) oversize_told: bool,
-}
-
-impl Chosen {
-    /// The same for a run without a user namespace of its own, where a resource limit would count
-    /// all processes of the user.
-    pub(crate) fn without_namespaces(mut self) -> Self {
-        if self.processes == Counter::Rlimit {
-            self.processes = Counter::Watcher;
-        }
-        self
-    }
 }
 
 const WATCHER: &str = "watcher in the sandbox's first process";
@@ -123,14 +123,18 @@ pub(crate) fn choose(
                 REMEDY_PROC,
             ));
         };
-        enforcers.push(Enforcer::new(limit.as_str(), by));
+        enforcers.push(if is_weaker(host, limit) {
+            Enforcer::weaker(limit.as_str(), by)
+        } else {
+            Enforcer::new(limit.as_str(), by)
+        });
     }
     Ok((chosen, enforcers))
 }
 
 const REMEDY_PROC: &str = "mount /proc so that user namespaces may mount their own";
 const REMEDY_GROUP: &str =
-    "delegate a control group with the memory controller to this user for an exact bound";
+    "delegate a control group with the memory and pids controllers to this user for exact bounds";
 
 fn asked(limits: &Limits, limit: Limit) -> bool {
     match limit {
@@ -164,6 +168,21 @@ fn enforcer(host: &LimitHost, limit: Limit) -> Option<String> {
     by.map(str::to_owned)
 }
 
+/// Whether the watcher stands in for the kernel: it looks now and then, where the kernel would
+/// count every page and every process.
+fn is_weaker(host: &LimitHost, limit: Limit) -> bool {
+    match limit {
+        Limit::Memory => host.memory.is_none(),
+        Limit::Processes => !host.rlimit_counts && host.pids.is_none(),
+        Limit::Wall
+        | Limit::Cpu
+        | Limit::FileSize
+        | Limit::TotalSize
+        | Limit::Descriptors
+        | Limit::Output => false,
+    }
+}
+
 /// One line per limit, for people.
 pub(crate) fn lines(host: &LimitHost) -> Vec<Line> {
     Limit::ALL
@@ -171,12 +190,13 @@ pub(crate) fn lines(host: &LimitHost) -> Vec<Line> {
         .map(|limit| {
             let by = enforcer(host, limit);
             let state = match by {
+                Some(_) if is_weaker(host, limit) => State::Weaker,
                 Some(_) => State::Enforced,
                 None => State::Missing,
             };
             let remedy = match (&by, limit) {
                 (None, _) => REMEDY_PROC,
-                (Some(_), Limit::Memory) if host.memory.is_none() => REMEDY_GROUP,
+                (Some(_), limit) if is_weaker(host, limit) => REMEDY_GROUP,
                 (Some(_), _) => "",
             };
             Line {

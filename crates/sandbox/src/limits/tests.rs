@@ -86,7 +86,36 @@ fn the_kernel_comes_before_the_watcher_and_the_second_version_before_the_first()
     assert_eq!(chosen.pids, None, "one counter of processes is enough");
     assert_eq!(chosen.processes, Counter::Rlimit);
     // A resource limit outside of a namespace would count the user's other processes.
-    assert_eq!(chosen.without_namespaces().processes, Counter::Watcher);
+    let bare = host.without_namespaces();
+    assert!(by(&bare, Limit::Processes).contains("version 1"));
+    let (chosen, _) = choose(&bare, &Limits::usual()).unwrap();
+    assert_eq!(chosen.processes, Counter::Group);
+    let nobody = LimitHost { pids: None, ..bare };
+    assert!(by(&nobody, Limit::Processes).contains("watcher"));
+}
+
+/// S1: where the watcher stands in for the kernel, every word about it says that this is weaker.
+#[test]
+fn a_watcher_in_the_kernels_place_is_told_as_weaker() {
+    let weaker = |host: &LimitHost| -> Vec<String> {
+        let (_, enforcers) = choose(host, &Limits::usual()).unwrap();
+        let marked = enforcers.into_iter().filter(|one| one.weaker);
+        let marked: Vec<String> = marked.map(|one| one.what).collect();
+        let shown: Vec<String> = lines(host)
+            .into_iter()
+            .filter(|line| line.state == State::Weaker)
+            .map(|line| line.what.replace("limit on ", ""))
+            .collect();
+        assert_eq!(marked, shown);
+        marked
+    };
+    let mut host = host();
+    assert_eq!(weaker(&host), ["memory", "processes"]);
+    host.memory = Some(group(Version::Two));
+    assert_eq!(weaker(&host), ["processes"]);
+    host.rlimit_counts = true;
+    assert!(weaker(&host).is_empty());
+    assert_eq!(weaker(&host.without_namespaces()), ["processes"]);
 }
 
 #[test]
@@ -98,7 +127,7 @@ fn the_lines_for_people_name_a_remedy_where_something_is_missing() {
     }
     assert!(missing.iter().any(|line| line.state == State::Missing));
     let all = lines(&host());
-    assert!(all.iter().all(|line| line.state == State::Enforced));
+    assert!(all.iter().all(|line| line.state != State::Missing));
     let memory = all.iter().find(|line| line.what.contains("memory"));
     assert!(memory.unwrap().remedy.contains("control group"));
 }

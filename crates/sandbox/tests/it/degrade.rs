@@ -150,6 +150,7 @@ fn without_control_groups_a_watcher_holds_the_memory() {
             .find(|one| one["what"] == "memory")
             .unwrap();
         assert!(memory["by"].as_str().unwrap().contains("watcher"));
+        assert_eq!(memory["weaker"], true, "{told:#}");
     }
 }
 

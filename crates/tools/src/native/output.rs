@@ -362,7 +362,10 @@ pub(super) fn execute_command() -> Value {
         &[
             always("what", text("The wall or the limit.")),
             always("by", text("Who held it.")),
-            always("weaker", flag("A weaker form that was accepted.")),
+            always(
+                "weaker",
+                flag("A weaker form than this kind of host can give."),
+            ),
         ],
     );
     let hit = object(

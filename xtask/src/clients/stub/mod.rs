@@ -50,6 +50,22 @@ pub(crate) struct Meanwhile {
     pub(crate) before: usize,
     pub(crate) path: std::path::PathBuf,
     pub(crate) text: String,
+    /// Whether the file keeps its time, as it does when it is copied or restored: a client that
+    /// looks at times alone does not notice.
+    #[serde(default)]
+    pub(crate) keeps_time: bool,
+}
+
+impl Meanwhile {
+    fn write(&self) -> io::Result<()> {
+        let time = std::fs::metadata(&self.path)?.modified()?;
+        std::fs::write(&self.path, &self.text)?;
+        if self.keeps_time {
+            let file = std::fs::File::options().write(true).open(&self.path)?;
+            file.set_modified(time)?;
+        }
+        Ok(())
+    }
 }
 
 /// One scripted tool call.
@@ -57,6 +73,9 @@ pub(crate) struct Meanwhile {
 pub(crate) struct Scripted {
     pub(crate) name: String,
     pub(crate) input: Value,
+    /// The group of tools that it belongs to, in the dialect that has such.
+    #[serde(default)]
+    pub(crate) namespace: Option<String>,
 }
 
 /// A prompt that holds this is a subagent's.
@@ -86,7 +105,7 @@ impl Script {
             && has_tools
             // A person changes what is there; what an agent failed to write stays missing.
             && person.path.exists()
-            && let Err(error) = std::fs::write(&person.path, &person.text)
+            && let Err(error) = person.write()
         {
             eprintln!("stub model: {error}");
         }

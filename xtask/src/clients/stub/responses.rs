@@ -68,7 +68,7 @@ fn items(turn: &Turn<'_>) -> Vec<Value> {
     for (index, call) in turn.calls.iter().enumerate() {
         let id = turn.id(index);
         // A tool that takes free text gets text; every other one gets an object.
-        let item = if let Value::String(text) = &call.input {
+        let mut item = if let Value::String(text) = &call.input {
             json!({
                 "type": "custom_tool_call", "id": format!("ctc_{id}"), "call_id": id,
                 "name": call.name, "input": text, "status": "completed",
@@ -79,6 +79,9 @@ fn items(turn: &Turn<'_>) -> Vec<Value> {
                 "name": call.name, "arguments": call.input.to_string(), "status": "completed",
             })
         };
+        if let Some(group) = &call.namespace {
+            set(&mut item, "namespace", json!(group));
+        }
         items.push(item);
     }
     if items.is_empty() {

@@ -11,6 +11,7 @@ fn script() -> Script {
     let call = |name: &str| Scripted {
         name: name.to_owned(),
         input: json!({"path": "a"}),
+        namespace: None,
     };
     Script {
         main: vec![vec![call("first")], vec![call("second")]],

@@ -251,7 +251,7 @@ fn of_receipt(receipt: &Receipt) -> Seen {
             0 => "done, nothing changed".to_owned(),
             count => format!(
                 "done, {count} changed, recorded up to event {}",
-                receipt.seqs.end
+                receipt.events().map_or(0, |(_, last)| last)
             ),
         },
         |refusal| refusal.reason.clone(),

@@ -43,6 +43,20 @@ pub(super) fn tell(receipt: &Receipt, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a long-running command printed that did not go on: nobody was handed it while it came.
+pub(super) fn died_at_once(receipt: &Receipt) {
+    let Some(output) = &receipt.output else {
+        return;
+    };
+    if let Some(code) = exit_code(output) {
+        let printed = output.get("output").and_then(Value::as_str);
+        report::note(&report::plain(printed.unwrap_or_default()));
+        report::note(&format!(
+            "tagout: it did not go on: it ended at once with {code}"
+        ));
+    }
+}
+
 const fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Completed => "completed",
@@ -70,7 +84,7 @@ fn to_json(receipt: &Receipt) -> Value {
         ("error", json!(error)),
         ("parked", json!(receipt.parked)),
         ("approval", json!(receipt.approval)),
-        ("events", json!([receipt.seqs.start, receipt.seqs.end])),
+        ("events", json!(receipt.events())),
         (
             "undoable_until",
             json!(receipt.undoable_until.map(|time| time.to_string())),

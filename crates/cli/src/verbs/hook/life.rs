@@ -11,7 +11,7 @@ use super::work::Work;
 use crate::args;
 use crate::clock;
 use crate::failure::Failure;
-use crate::notes;
+use crate::notes::{self, Gone};
 
 /// How many intents a beginning conversation is told of.
 const SHOWN_MAX: usize = 8;
@@ -23,6 +23,7 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
     if let Some(parent) = &context.parent {
         work.engine.adopt(session, parent)?;
     }
+    let gone = registered(work)?;
     match &work.incoming.what {
         What::Prompt { text, from } => {
             let source = match from {
@@ -35,7 +36,7 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
             let blank = text.trim().is_empty();
             drop(work.engine.prompted(session, source, blank)?);
         }
-        What::SessionStart { .. } => return Ok(greeting(work)),
+        What::SessionStart { .. } => return Ok(greeting(work, gone.as_ref())),
         What::SessionEnd => {
             over(work, session)?;
             drop(work.engine.end_commands(session)?);
@@ -43,14 +44,17 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
         What::Completion => over(work, session)?,
         What::SubagentStart { child: Some(child) } => work.engine.adopt(child, session)?,
         What::SubagentStop { child: Some(child) } => left_open(work, child)?,
-        What::ConfigChange { .. } => return Ok(configured(work)),
+        What::ConfigChange { .. } => return Ok(configured(work, gone)),
         What::SubagentStart { child: None }
         | What::SubagentStop { child: None }
         | What::Pre(_)
         | What::Post(_)
         | What::Other => {}
     }
-    Ok(Answer::NoDecision)
+    Ok(match gone {
+        Some(gone) => Answer::Context { text: gone.what },
+        None => Answer::NoDecision,
+    })
 }
 
 /// The work of a conversation is done: what it held is free for others.
@@ -69,7 +73,7 @@ fn left_open(work: &Work, session: &SessionId) -> Result<(), Failure> {
     Ok(())
 }
 
-fn greeting(work: &Work) -> Answer {
+fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
     let books = &work.engine.shelf().books;
     let open = books.intents.iter();
     let open = open.filter(|intent| selectable(intent, clock::now()).is_ok());
@@ -80,42 +84,77 @@ fn greeting(work: &Work) -> Answer {
     } else {
         format!("Open intents: {}.", ids.join(", "))
     };
+    let gone = gone.map_or_else(String::new, |gone| format!(" {}", gone.what));
     Answer::Context {
         text: format!(
             "This repository is governed by Tagout: read freely; before changing anything run \
-             `{tagout} intent select ID` as a command of its own. {open}"
+             `{tagout} intent select ID` as a command of its own. {open}{gone}"
         ),
     }
 }
 
-/// A change of the client's settings that would take the hook away is refused.
-fn configured(work: &Work) -> Answer {
-    let client = work.incoming.client;
+/// Looks whether the client's settings still call this hook. It looks at the beginning and the end
+/// of things and not before every call, because it reads all files of the client; what it finds is
+/// recorded once, and told by the next command.
+fn registered(work: &Work) -> Result<Option<Gone>, Failure> {
+    let client = work.named.as_str();
+    let found = found(work, GONE).map(|what| Gone {
+        client: client.to_owned(),
+        what: format!("{client} will not call Tagout's hook any more: {what}"),
+    });
+    let known = work.notes.gone();
+    let known = known.iter().find(|gone| gone.client == client);
+    if known == found.as_ref() {
+        return Ok(found);
+    }
+    if let Some(gone) = &found {
+        let session = &work.incoming.context.session;
+        work.engine.hook_gone(session, (client, &gone.what))?;
+    }
+    work.notes.keep_gone(client, found.as_ref())?;
+    Ok(found)
+}
+
+/// What keeps the client from calling the hook, or nobody knows whether it does.
+const GONE: &[FindingKind] = &[
+    FindingKind::SwitchedOff,
+    FindingKind::Missing,
+    FindingKind::Unreadable,
+];
+
+/// The first finding of some kinds about the client's settings as they are now.
+fn found(work: &Work, kinds: &[FindingKind]) -> Option<String> {
     let path = |path: &std::path::Path| path.to_str().map(str::to_owned);
     let binary = Binary {
         program: args::own_program().unwrap_or_default(),
         workspace: path(&work.places.root).filter(|_| work.at_project),
         state: path(&work.places.state_home),
     };
-    let scope = if work.at_project {
-        Scope::Project
+    let texts = work.texts_of(work.named);
+    // A hook without a workspace on its line is a user's or the machine's.
+    let scopes: &[Scope] = if work.at_project {
+        &[Scope::Project]
     } else {
-        Scope::User
+        &[Scope::User, Scope::Managed]
     };
-    let findings = install::check(client, scope, &binary, &work.texts());
-    let gone = findings.iter().find(|finding| {
-        matches!(
-            finding.kind,
-            FindingKind::SwitchedOff
-                | FindingKind::Loosened
-                | FindingKind::Missing
-                | FindingKind::Unreadable
-        )
-    });
+    let mut first = None;
+    for scope in scopes {
+        let findings = install::check(work.named, *scope, &binary, &texts);
+        let finding = findings.into_iter().find(|one| kinds.contains(&one.kind))?;
+        first.get_or_insert(finding.text);
+    }
+    first
+}
+
+/// A change of the client's settings that would take the hook away, or that takes away what stands
+/// beside it, is refused.
+fn configured(work: &Work, gone: Option<Gone>) -> Answer {
+    let gone = gone.map(|gone| gone.what);
+    let gone = gone.or_else(|| found(work, &[FindingKind::Loosened]));
     match gone {
         None => Answer::NoDecision,
-        Some(finding) => Answer::Deny {
-            reason: format!("the change would take Tagout's hook away: {}", finding.text),
+        Some(gone) => Answer::Deny {
+            reason: format!("the change would take Tagout's hook away: {gone}"),
             remedy: "a person changes the hooks with `tagout uninstall`".to_owned(),
         },
     }

@@ -1,7 +1,7 @@
 //! `tagout hook`: what clients call. One answer in one write, and a denial whatever goes wrong.
 //!
-//! The work is done on a thread of its own while the first one keeps the time: an answer that comes
-//! too late, a signal and a panic all become the denial that this client honours.
+//! The denial that this client honours is made before anything else: a signal, a crash and a watch
+//! that runs out say it without the rest of the program. Nothing here starts a thread.
 
 mod life;
 mod own;
@@ -12,11 +12,10 @@ mod work;
 
 use std::io::{self, Read as _, Write as _};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
-use tagout_agents::{Client, Reply, strongest_denial, unknown_client_denial};
+use tagout_agents::{AgentError, Client, Reply, denial_for_anyone, strongest_denial};
+use tagout_sandbox::{LastWord, last_word, take_the_floor};
 use tagout_vocab::limits::HOOK_PAYLOAD_BYTES_MAX;
 
 use crate::args::{HookArgs, PlaceArgs};
@@ -30,7 +29,7 @@ const UNKNOWN_EVENT_MS: u64 = 2_000;
 pub(crate) fn run(place: &PlaceArgs, args: &HookArgs) -> Exit {
     let Some(client) = Client::named(&args.client) else {
         let reason = format!("tagout: `{}` is no client that tagout knows", args.client);
-        return say(&unknown_client_denial(&reason));
+        return say(&denial_for_anyone(&reason));
     };
     let denied = |why: &str| {
         let reason = format!("tagout: {why}, so the call is denied");
@@ -38,50 +37,38 @@ pub(crate) fn run(place: &PlaceArgs, args: &HookArgs) -> Exit {
     };
     let event = client.event(&args.event);
     let wait = event.map_or(UNKNOWN_EVENT_MS, |event| client.watchdog_ms(event));
-    let (teller, told) = mpsc::channel();
-    let interrupted = teller.clone();
-    // A signal that can't be watched ends the process, which the registered command denies.
-    drop(tagout_sandbox::on_interrupt(move |_| {
-        drop(interrupted.send(Err("the hook was ended by a signal".to_owned())));
-    }));
+    let word = denied("the hook was ended, broke down or took too long");
+    if last_word(word_of(word), Duration::from_millis(wait)).is_err() {
+        return say(&denied("signals can't be watched"));
+    }
     // The reason goes to the client; a panic's own words would only be beside it.
     panic::set_hook(Box::new(|_| {}));
     let job = Job {
         client,
-        args: args.clone(),
-        workspace: place.workspace.clone(),
-        state_home: place.state_dir.clone(),
+        args,
+        place,
     };
-    let started = thread::Builder::new()
-        .name("hook".to_owned())
-        .stack_size(STACK_BYTES)
-        .spawn(move || {
-            let answered = panic::catch_unwind(AssertUnwindSafe(|| job.answer()));
-            let said = match answered {
-                Ok(Ok(reply)) => Ok(reply),
-                Ok(Err(failure)) => Err(described(&failure)),
-                Err(_) => Err("the hook failed inside".to_owned()),
-            };
-            drop(teller.send(said));
-        });
-    if started.is_err() {
-        return say(&denied("no thread could be started"));
-    }
-    match told.recv_timeout(Duration::from_millis(wait)) {
-        Ok(Ok(reply)) => say(&reply),
-        Ok(Err(why)) => say(&denied(&why)),
-        Err(_) => say(&denied("the hook took too long")),
-    }
+    let answered = panic::catch_unwind(AssertUnwindSafe(|| job.answer()));
+    say(&match answered {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(failure)) => denied(&described(&failure)),
+        Err(_) => denied("the hook failed inside"),
+    })
 }
 
-/// As much as a program's first thread has.
-const STACK_BYTES: usize = 8 * 1024 * 1024;
+fn word_of(reply: Reply) -> LastWord {
+    LastWord {
+        stderr: told(&reply),
+        stdout: reply.stdout.unwrap_or_default(),
+        code: reply.exit_code,
+    }
+}
 
 /// The answer to a command line that can't be understood.
 pub(crate) fn unreadable() -> Exit {
     let reason =
         "tagout: the hook's own command line can't be understood; `tagout install` writes it";
-    say(&unknown_client_denial(reason))
+    say(&denial_for_anyone(reason))
 }
 
 fn described(failure: &Failure) -> String {
@@ -90,13 +77,21 @@ fn described(failure: &Failure) -> String {
     format!("{}: {}{hint}", failure.code.as_str(), failure.message)
 }
 
-/// Writes an answer: standard output in one write, then the reason, then the code.
-fn say(reply: &Reply) -> Exit {
-    if !reply.stderr.is_empty() {
-        let text = format!("{}\n", reply.stderr.trim_end());
-        // A reason that nobody reads is not needed.
-        io::stderr().write_all(text.as_bytes()).unwrap_or_default();
+fn told(reply: &Reply) -> Vec<u8> {
+    let text = reply.stderr.trim_end();
+    if text.is_empty() {
+        return Vec::new();
     }
+    format!("{text}\n").into_bytes()
+}
+
+/// Writes an answer: the reason, then standard output in one write, then the code.
+fn say(reply: &Reply) -> Exit {
+    if !take_the_floor() {
+        return Exit::Own(Reply::EXIT_IF_UNWRITTEN);
+    }
+    // A reason that nobody reads is not needed.
+    io::stderr().write_all(&told(reply)).unwrap_or_default();
     if let Some(bytes) = &reply.stdout {
         let mut out = io::stdout().lock();
         if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
@@ -107,14 +102,13 @@ fn say(reply: &Reply) -> Exit {
 }
 
 /// What one event needs.
-struct Job {
+struct Job<'a> {
     client: Client,
-    args: HookArgs,
-    workspace: Option<std::path::PathBuf>,
-    state_home: Option<std::path::PathBuf>,
+    args: &'a HookArgs,
+    place: &'a PlaceArgs,
 }
 
-impl Job {
+impl Job<'_> {
     fn answer(&self) -> Result<Reply, Failure> {
         self.fail_on_purpose();
         let mut bytes = Vec::new();
@@ -124,9 +118,24 @@ impl Job {
             .take(most.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(|error| Failure::failed(format!("the payload can't be read: {error}")))?;
-        let incoming = tagout_agents::parse_shared(self.client, &self.args.event, &bytes)
-            .map_err(Failure::invalid)?;
-        work::answer(self, incoming)
+        match tagout_agents::parse_shared(self.client, &self.args.event, &bytes) {
+            Ok(incoming) => work::answer(self, incoming),
+            Err(error) if self.is_anyones(&error) => Ok(denial_for_anyone(&format!(
+                "tagout: {error}, so the call is denied"
+            ))),
+            Err(error) => Err(Failure::invalid(error)),
+        }
+    }
+
+    /// Whether it is another client that waits for an answer, which may read any of them.
+    fn is_anyones(&self, error: &AgentError) -> bool {
+        let event = self.client.event(&self.args.event);
+        let blocks = event.is_none_or(tagout_agents::Event::can_block);
+        blocks
+            && matches!(
+                error,
+                AgentError::Mismatch { .. } | AgentError::UnknownEvent { .. }
+            )
     }
 
     #[cfg(debug_assertions)]
@@ -136,8 +145,10 @@ impl Job {
                 let nothing: Option<u8> = None;
                 assert!(nothing.is_some(), "asked for");
             }
+            Some("abort") => std::process::abort(),
+            Some("overflow") => drop(overflow(1)),
             Some("hang") => loop {
-                thread::park();
+                std::thread::park();
             },
             Some(_) | None => {}
         }
@@ -146,4 +157,15 @@ impl Job {
     #[cfg(not(debug_assertions))]
     #[expect(clippy::unused_self, reason = "it has the same form in every build")]
     const fn fail_on_purpose(&self) {}
+}
+
+/// Uses up the stack.
+#[cfg(debug_assertions)]
+fn overflow(depth: u64) -> u64 {
+    if depth == 0 {
+        return 0;
+    }
+    let waste = std::hint::black_box([depth; 1024]);
+    let deeper = overflow(depth.saturating_add(1));
+    waste.iter().fold(deeper, |all, one| all.wrapping_add(*one))
 }

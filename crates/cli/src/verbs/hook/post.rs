@@ -1,7 +1,7 @@
 //! After a tool: paired with what was admitted, and settled.
 
 use tagout_agents::{Answer, Ended, PairingKey, Post, pair};
-use tagout_gate::{Report, Reported};
+use tagout_gate::{Permit, Report, Reported};
 
 use super::work::Work;
 use crate::failure::Failure;
@@ -9,36 +9,40 @@ use crate::notes::{self, Admitted};
 
 /// Settles a call by what the client says about it.
 pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
+    // What still runs is not over: its exit settles it, or the end of the conversation.
+    if post.background.is_some() {
+        return Ok(Answer::NoDecision);
+    }
+    let named = post.call.id.as_ref();
+    if let Some(permit) = named.and_then(|id| work.engine.resume(id).ok()) {
+        return Ok(settled(work, permit, post));
+    }
     let opened = work.notes.opened(&post.key.session);
     let keys: Vec<PairingKey> = opened.iter().map(|(_, open)| open.key.clone()).collect();
     let found = pair(&post.key, &keys).and_then(|at| opened.get(at));
     let Some((path, open)) = found else {
         return Ok(Answer::NoDecision);
     };
-    // What still runs is not over.
-    if post.background.is_some() {
-        return Ok(Answer::NoDecision);
-    }
     let answer = match &open.what {
         Admitted::Exec(id) => {
             work.notes.unsend(id);
             Answer::NoDecision
         }
         Admitted::Done => Answer::NoDecision,
-        Admitted::Guard(execution) => {
-            let permit = work.engine.resume(execution)?;
-            let receipt = work.engine.settle(permit, &report(post));
-            if receipt.altered {
-                Answer::Context {
-                    text: receipt.warnings.join("\n"),
-                }
-            } else {
-                Answer::NoDecision
-            }
-        }
+        Admitted::Guard(execution) => settled(work, work.engine.resume(execution)?, post),
     };
     notes::forget(path);
     Ok(answer)
+}
+
+fn settled(work: &Work, permit: Permit, post: &Post) -> Answer {
+    let receipt = work.engine.settle(permit, &report(post));
+    if receipt.altered {
+        return Answer::Context {
+            text: receipt.warnings.join("\n"),
+        };
+    }
+    Answer::NoDecision
 }
 
 fn report(post: &Post) -> Report {

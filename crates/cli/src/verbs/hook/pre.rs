@@ -37,12 +37,20 @@ pub(super) fn deny(work: &Work, call: &Call, refusal: Refusal) -> Answer {
 pub(super) fn guarded(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
     match admit(work, &pre.call)? {
         Ok(permit) => {
-            let execution = permit.execution().clone();
-            note(work, pre, Admitted::Guard(execution))?;
+            note_permit(work, pre, &permit)?;
             Ok(Answer::NoDecision)
         }
         Err(refusal) => Ok(Answer::denied(&refusal)),
     }
+}
+
+/// Notes a permit for its result. Where the client names its calls, the permit bears that name and
+/// is found by it.
+pub(super) fn note_permit(work: &Work, pre: &Pre, permit: &Permit) -> Result<(), Failure> {
+    if pre.call.id.as_ref() == Some(permit.execution()) {
+        return Ok(());
+    }
+    note(work, pre, Admitted::Guard(permit.execution().clone()))
 }
 
 /// Notes a call that waits for its result.
@@ -55,8 +63,8 @@ pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure
     work.notes.open(&open, clock::now(), &unique)
 }
 
-/// Asks the engine. A path that a call of this very conversation still holds, although nobody
-/// reported on it for long, is freed first.
+/// Asks the engine. A path that a call of this very conversation still holds, although it is done
+/// or nobody reported on it for long, is freed first.
 pub(super) fn admit(
     work: &Work,
     call: &Call,
@@ -64,11 +72,12 @@ pub(super) fn admit(
     let refused = |admission| refused(work, admission);
     let first = refused(work.engine.admit(call));
     match first {
-        Err(refusal) if refusal.code == Code::PathBusy => {
+        Err(refusal) if matches!(refusal.code, Code::PathBusy | Code::StaleFile) => {
             let millis = clock::now().as_millis().saturating_sub(HOOK_MISSING_MS);
             let before = Timestamp::from_millis(millis);
             let session = &work.incoming.context.session;
-            let freed = work.engine.settle_missing(session, before)?;
+            let mut freed = work.engine.settle_predicted(session)?;
+            freed.extend(work.engine.settle_missing(session, before)?);
             if freed.is_empty() {
                 return Ok(Err(refusal));
             }
@@ -87,18 +96,24 @@ fn refused(work: &Work, admission: Admission) -> Result<Box<Permit>, Box<Refusal
             help(work, &mut refusal);
             Err(refusal)
         }
-        Admission::Pending { mut refusal, .. } => {
-            wait(&mut refusal);
+        Admission::Pending {
+            mut refusal,
+            approval,
+        } => {
+            wait(&mut refusal, &approval);
             Err(refusal)
         }
     }
 }
 
-fn wait(refusal: &mut Refusal) {
+/// §13.2: the model reads this, so it names the request and no command that would grant it.
+fn wait(refusal: &mut Refusal, approval: &str) {
     refusal.remedy = format!(
-        "{} A person has to agree first, in a terminal of their own; then make the call again.",
-        refusal.remedy
+        "a person has to agree first, in a terminal of their own: the request {approval} waits \
+         there, and `tagout pending` shows it; then make the same call again, for which alone the \
+         yes is good"
     );
+    refusal.retryable = true;
 }
 
 /// How an agent of a client takes an intent up.

@@ -9,13 +9,42 @@ use tagout_gate::Outcome;
 use tagout_vocab::{Call, Code, Gate, IntentId, Refusal, Role};
 
 use super::own::{self, OwnLine};
-use super::pre::{admit, deny, guarded, note};
+use super::pre::{admit, deny, guarded, note, note_permit};
 use super::work::Work;
 use crate::args;
 use crate::clock;
 use crate::failure::Failure;
 use crate::notes::{Admitted, Selected, Sent, line_digest};
 use crate::runtime;
+
+/// The lines of a call. What is typed into a command that runs has none: it is judged as what it
+/// is, unknown.
+fn lines(found: &ShellCall) -> Option<Vec<String>> {
+    match found {
+        ShellCall::Line { line, .. } => Some(vec![line.clone()]),
+        ShellCall::Lines { lines, .. } => Some(lines.clone()),
+        ShellCall::Program { words, .. } => Some(vec![quoted(words.iter().map(String::as_str))]),
+        ShellCall::Typed => None,
+    }
+}
+
+fn own_line(lines: &[String]) -> Option<OwnLine> {
+    match lines {
+        [line] => own::own_line(line, args::own_program().as_deref()),
+        _ => None,
+    }
+}
+
+/// Whether a call takes an intent up, which the hook performs.
+pub(super) fn selects(pre: &Pre) -> bool {
+    let Some(found) = &pre.shell else {
+        return false;
+    };
+    let named = by_path(found).ok().flatten();
+    let lines = named.map_or_else(|| lines(found), |(_, line)| Some(vec![line]));
+    let own = lines.and_then(|lines| own_line(&lines));
+    matches!(own, Some(OwnLine::Select(_)))
+}
 
 /// Decides about a call that runs commands. A line that calls Tagout by its name calls this
 /// program, whatever the search path of the client's shell says.
@@ -95,18 +124,10 @@ fn by_another_name(line: &str) -> Refusal {
 }
 
 fn decided(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
-    let lines = match found {
-        ShellCall::Line { line, .. } => vec![line.clone()],
-        ShellCall::Lines { lines, .. } => lines.clone(),
-        ShellCall::Program { words, .. } => vec![quoted(words.iter().map(String::as_str))],
-        // What is typed into a command that runs is judged as what it is: unknown.
-        ShellCall::Typed => return guarded(work, pre),
+    let Some(lines) = lines(found) else {
+        return guarded(work, pre);
     };
-    let program = args::own_program();
-    let own = match lines.as_slice() {
-        [line] => own::own_line(line, program.as_deref()),
-        _ => None,
-    };
+    let own = own_line(&lines);
     match own {
         Some(OwnLine::Select(id)) => select(work, pre, &id),
         Some(OwnLine::Other) => guarded(work, pre),
@@ -226,7 +247,8 @@ fn narrowed(work: &Work, call: &Call) -> Option<Answer> {
     if work.incoming.event.powers.rewrite != Rewrite::NeedsAllow {
         return None;
     }
-    let means = own_rules(work.incoming.client, &work.texts()).narrows(call)?;
+    let means =
+        own_rules(work.incoming.client, &work.texts_of(work.incoming.client)).narrows(call)?;
     let what = match means {
         Narrow::Ask => "ask a person about",
         Narrow::Deny => "refuse",
@@ -248,7 +270,7 @@ fn narrowed(work: &Work, call: &Call) -> Option<Answer> {
 fn unconfined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure> {
     match admit(work, &pre.call)? {
         Ok(permit) => {
-            note(work, pre, Admitted::Guard(permit.execution().clone()))?;
+            note_permit(work, pre, &permit)?;
             Ok(Answer::NoDecision)
         }
         Err(mut refusal) => {

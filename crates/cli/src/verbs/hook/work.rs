@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use tagout_agents::install::Texts;
-use tagout_agents::{Answer, Incoming, Kind, Reply, What, reply};
+use tagout_agents::{Answer, Client, Incoming, Kind, Reply, What, reply};
 use tagout_gate::{Engine, Places, Site};
 
-use super::{Job, life, post, pre};
+use super::{Job, life, post, pre, shell};
 use crate::failure::Failure;
 use crate::notes::{Notes, Whereabouts};
 use crate::runtime;
@@ -18,12 +18,14 @@ pub(super) struct Work {
     pub(super) notes: Notes,
     pub(super) places: Places,
     pub(super) whereabouts: Whereabouts,
+    /// The client whose line it is; others may read its settings too.
+    pub(super) named: Client,
     /// Whether the workspace was named on the command line.
     pub(super) at_project: bool,
 }
 
 /// Answers an event.
-pub(super) fn answer(job: &Job, incoming: Incoming) -> Result<Reply, Failure> {
+pub(super) fn answer(job: &Job<'_>, incoming: Incoming) -> Result<Reply, Failure> {
     if Path::new(tagout_sandbox::GOVERNED).exists() {
         return Err(Failure::failed(
             "a hook inside a governed call has nothing to say",
@@ -44,26 +46,29 @@ pub(super) fn answer(job: &Job, incoming: Incoming) -> Result<Reply, Failure> {
         Failure::failed("the workspace was never installed for clients")
             .hint("a person runs `tagout install`")
     })?;
-    let engine = runtime::open_to_guard(&places, whereabouts.config.as_deref())?;
+    let performs = matches!(&incoming.what, What::Pre(pre) if shell::selects(pre));
+    let known = (whereabouts.config.as_deref(), performs);
+    let engine = runtime::open_to_guard(site, &places.root, known)?;
     let work = Work {
         incoming,
         engine,
         notes,
         places,
         whereabouts,
-        at_project: job.workspace.is_some(),
+        named: job.client,
+        at_project: job.place.workspace.is_some(),
     };
     let answer = work.decide()?;
     Ok(reply(client, event, &answer))
 }
 
 /// The workspace: the one that was named, or the registered one that the payload's folder lies in.
-fn places(job: &Job, incoming: &Incoming) -> Result<Option<Places>, Failure> {
-    let state_home = job.state_home.clone().ok_or_else(|| {
+fn places(job: &Job<'_>, incoming: &Incoming) -> Result<Option<Places>, Failure> {
+    let state_home = job.place.state_dir.clone().ok_or_else(|| {
         Failure::invalid("the hook's command names no state folder")
             .hint("a person runs `tagout install` again")
     })?;
-    if let Some(root) = job.workspace.clone() {
+    if let Some(root) = job.place.workspace.clone() {
         return Ok(Some(Places { root, state_home }));
     }
     let cwd = PathBuf::from(&incoming.context.cwd);
@@ -113,9 +118,9 @@ impl Work {
         }
     }
 
-    /// The client's own files, as they are.
-    pub(super) fn texts(&self) -> Texts {
-        let places = tagout_agents::install::places(self.incoming.client);
+    /// The files of a client, as they are.
+    pub(super) fn texts_of(&self, client: Client) -> Texts {
+        let places = tagout_agents::install::places(client);
         self.whereabouts.homes.texts(&places, &self.places.root)
     }
 }

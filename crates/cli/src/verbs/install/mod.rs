@@ -90,6 +90,10 @@ pub(crate) fn run(place: &PlaceArgs, args: &InstallArgs) -> Result<Exit, Failure
     let engine = runtime::open_at(&wanted.places)?;
     wanted.install(&clients, args.yes)?;
     register(&engine)?;
+    let notes = Notes::of(engine.site().state());
+    for client in &clients {
+        notes.keep_gone(client.as_str(), None)?;
+    }
     drop(engine);
     wanted.told(&clients, args.json)
 }

@@ -42,6 +42,8 @@ pub(super) struct Notes {
     pub(super) calls: Vec<Called>,
     pub(super) saves: Vec<Save>,
     pub(super) refusals: BTreeMap<String, usize>,
+    /// How long the latest call took.
+    took: Duration,
 }
 
 /// Notes a content; gives its digest.
@@ -138,9 +140,11 @@ impl<'a> Agent<'a> {
     }
 
     fn told(&self, words: &[&str]) -> Value {
+        let start = Instant::now();
         let ran = self
             .site
             .tagout(&[words, &["--session", self.session, "--json"]].concat());
+        self.notes.lock().unwrap().took = start.elapsed();
         let first = ran.stdout.lines().next().unwrap_or_default();
         serde_json::from_str(first).unwrap_or_else(|_| panic!("{words:?}: {}", ran.shown()))
     }
@@ -250,8 +254,11 @@ impl<'a> Person<'a> {
                 fs::write(&beside, &text).unwrap();
                 fs::rename(&beside, &path).unwrap();
             }
-            let pause = u64::try_from(20 + dice.below(400)).unwrap();
-            std::thread::sleep(Duration::from_millis(pause));
+            // About as often as the agents call, so that some of their calls come too late and
+            // others do not, on whatever machine.
+            let took = self.notes.lock().unwrap().took;
+            let pause = took.mul_f64(f64::from(u32::try_from(dice.below(200)).unwrap()) / 100.0);
+            std::thread::sleep(pause.max(Duration::from_millis(5)));
         }
     }
 }

@@ -19,6 +19,7 @@ fn paths_of_git() {
         (".git/objects/info/commit-graph", GitPath::Bookkeeping),
         (".git/objects/pack/multi-pack-index", GitPath::Bookkeeping),
         (".git/refs/heads/main", GitPath::Ref),
+        (".git/refs/replace/0123", GitPath::Authority),
         (".git/packed-refs", GitPath::Ref),
         (".git/HEAD", GitPath::Ref),
         (".git/index", GitPath::Bookkeeping),

@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use tagout_vocab::limits::{GIT_ALTERNATES_MAX, GIT_TREE_BYTES_MAX};
 use tagout_workspace::files;
 
-pub(super) use commit::Commit;
 pub(super) use object::Oid;
-pub(super) use tree::Blob;
+pub(super) use tree::{Blob, Brought};
 
+use commit::Commit;
 use object::{Kind, Object};
 use pack::Pack;
 

@@ -66,11 +66,17 @@ const NAMES_AT: u64 = FANOUT_AT + 256 * 4;
 
 impl Opened {
     fn open(path: &Path) -> Option<Self> {
+        let data = path.with_extension("pack");
+        // Who opens a pipe waits for somebody to write to it.
+        let is_file = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.is_file());
+        if !is_file(path) || !is_file(&data) {
+            return None;
+        }
         let mut index = File::open(path).ok()?;
         if at(&mut index, 0, 8)? != *b"\xfftOc\x00\x00\x00\x02" {
             return None;
         }
-        let mut data = File::open(path.with_extension("pack")).ok()?;
+        let mut data = File::open(data).ok()?;
         if at(&mut data, 0, 4)? != *b"PACK" {
             return None;
         }
@@ -277,3 +283,6 @@ fn apply(base: &[u8], delta: &[u8], max: usize) -> Option<Vec<u8>> {
     }
     (made.len() == length).then_some(made)
 }
+
+#[cfg(test)]
+mod tests;

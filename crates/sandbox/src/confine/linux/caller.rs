@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -12,8 +12,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendFlags, Shutdown, shutdown};
 use rustix::process::{Pid, WaitOptions, waitpid};
+use tagout_vocab::limits::OUTPUT_HEAD_BYTES_MAX;
 
 use super::channel;
 use super::clock::ClockWatch;
@@ -362,6 +364,25 @@ impl Running {
         }
     }
 
+    /// Whether the run is over within this time.
+    pub fn ended_within(&self, time: Duration) -> Result<bool, SandboxError> {
+        let failed = |errno: rustix::io::Errno| SandboxError::Helper {
+            step: "hearing from the sandbox",
+            source: errno.into(),
+        };
+        let end = Instant::now() + time;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let left = Timespec::try_from(left).ok();
+            let mut waits = [PollFd::new(&*self.run, PollFlags::IN)];
+            match poll(&mut waits, left.as_ref()) {
+                Ok(woken) => return Ok(woken > 0),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(failed(errno)),
+            }
+        }
+    }
+
     /// Ends the command and everything it started; [`Running::wait`] then returns.
     pub fn stop(&self) {
         stop(&self.run);
@@ -389,8 +410,15 @@ impl Running {
     /// What a command that writes its artifact itself has written.
     fn written(&self) -> Captured {
         let length = std::fs::metadata(&self.artifact).map_or(0, |file| file.len());
+        let mut head = Vec::new();
+        if let Ok(file) = File::open(&self.artifact) {
+            // What can't be read here can still be read from the artifact.
+            let mut beginning = file.take(OUTPUT_HEAD_BYTES_MAX as u64);
+            beginning.read_to_end(&mut head).ok();
+        }
         Captured {
             bytes: length,
+            head,
             artifact: self.artifact.clone(),
             ..Captured::default()
         }

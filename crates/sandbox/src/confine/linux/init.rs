@@ -61,7 +61,15 @@ pub(super) fn run(spec: &Spec, handles: Handles, released: &OwnedFd, filters: &F
     };
     // A caller that is gone needs no report.
     channel::send_report(&run, &report).ok();
-    sys::leave(0)
+    match report {
+        // The session's keeper takes note of how it ended.
+        Report::Ended { exit, .. } if spec.outlives => sys::leave(exit.shell_code()),
+        Report::Ended { .. }
+        | Report::Started
+        | Report::Placed { .. }
+        | Report::Failed { .. }
+        | Report::NoProgram { .. } => sys::leave(0),
+    }
 }
 
 fn go(

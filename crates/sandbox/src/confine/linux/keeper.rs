@@ -4,9 +4,11 @@
 //! and ends with it. It outlives the process that started it, and is found by a socket in the
 //! session's folder.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -48,6 +50,7 @@ pub(super) fn serve() -> io::Result<()> {
             Keeper {
                 listener: UnixListener::from(listener),
                 runs: Vec::new(),
+                notes: BTreeMap::new(),
             }
             .keep()
         }
@@ -58,6 +61,8 @@ struct Keeper {
     listener: UnixListener,
     /// The first processes of what runs here.
     runs: Vec<i32>,
+    /// Where it is noted how they ended.
+    notes: BTreeMap<i32, PathBuf>,
 }
 
 impl Keeper {
@@ -111,7 +116,11 @@ impl Keeper {
                     return Ok(false);
                 }
                 let own = [self.listener.as_fd(), connection.as_fd()];
-                self.runs.extend(launch(&spec, handles, &own));
+                if let Some(pid) = launch(&spec, handles, &own) {
+                    self.runs.push(pid);
+                    let note = spec.noted.as_ref().map(|note| note.path().to_owned());
+                    self.notes.extend(note.map(|note| (pid, note)));
+                }
                 Ok(false)
             }
             Request::Alive => {
@@ -133,9 +142,21 @@ impl Keeper {
     }
 
     fn forget_ended(&mut self) {
+        let notes = &mut self.notes;
         self.runs.retain(|run| {
-            Pid::from_raw(*run)
-                .is_some_and(|pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)))
+            let Some(pid) = Pid::from_raw(*run) else {
+                return false;
+            };
+            let ended = match waitpid(Some(pid), WaitOptions::NOHANG) {
+                Ok(None) => return true,
+                Ok(Some((_, status))) => status.exit_status(),
+                Err(_) => None,
+            };
+            if let (Some(note), Some(code)) = (notes.remove(run), ended) {
+                // Without the note it is only not known how it ended.
+                std::fs::write(note, code.to_string()).ok();
+            }
+            false
         });
     }
 

@@ -5,6 +5,7 @@ use super::wire::{Net, Overlay, Raw, Spec};
 use crate::environment;
 use crate::hidden;
 use crate::plan::{Form, Plan};
+use crate::session::exit_note;
 use crate::wanted::{Cache, Lane, Layers, Network, Through, Wanted};
 
 /// Everything that the helper needs to know, the control groups aside.
@@ -43,6 +44,9 @@ pub(super) fn of(plan: &Plan) -> Spec {
         groups: Vec::new(),
         landlock_abi: plan.landlock_abi,
         outlives: wanted.long_running,
+        noted: wanted
+            .long_running
+            .then(|| Raw::from(&exit_note(&wanted.output.artifact))),
     }
 }
 

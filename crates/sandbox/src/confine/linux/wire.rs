@@ -103,6 +103,8 @@ pub(crate) struct Spec {
     pub(crate) landlock_abi: u32,
     /// Whether the command goes on when the caller is gone.
     pub(crate) outlives: bool,
+    /// The file in which it is noted how such a command ended.
+    pub(crate) noted: Option<Raw>,
 }
 
 /// What is asked of a helper, or of a session's keeper.

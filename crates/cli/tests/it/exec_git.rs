@@ -1,0 +1,160 @@
+//! Git in commands: what commits contain is judged like files, and repositories can't be made to
+//! run code.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::confined::Site;
+
+const FILES: &[(&str, &str)] = &[("src/a.txt", "one\n"), ("other.txt", "other\n")];
+
+/// What a person would see of a repository.
+fn seen(site: &Site) -> String {
+    let asked: [&[&str]; 4] = [
+        &["rev-parse", "HEAD"],
+        &["for-each-ref"],
+        &["ls-files", "--stage"],
+        &["status", "--porcelain", "src", "other.txt"],
+    ];
+    asked.iter().map(|words| site.git(words)).collect()
+}
+
+/// H7, invariant 7: a commit, or an index, that holds a change outside of the scope is parked, also
+/// when no file of the working tree shows it.
+#[test]
+fn commits_are_judged() {
+    let site = Site::new(FILES);
+    let before = seen(&site);
+    let plant = "id=$(echo evil | git hash-object -w --stdin) && \
+                 git update-index --add --cacheinfo 100644,$id,";
+    for (line, path) in [
+        (format!("{plant}other.txt && git commit -qm x"), "other.txt"),
+        (
+            format!("{plant}deep/new.txt && git commit -qm x"),
+            "deep/new.txt",
+        ),
+        (format!("{plant}other.txt"), "other.txt"),
+        (
+            "git commit -q --allow-empty -m x && git rm -q --cached other.txt && \
+             git commit -qm gone"
+                .to_owned(),
+            "other.txt",
+        ),
+        (
+            format!(
+                "{plant}other.txt && c=$(echo m | git commit-tree $(git write-tree)) && \
+                 git reset -q && git tag kept $c"
+            ),
+            "other.txt",
+        ),
+    ] {
+        let told = site.receipt(&line);
+        assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{line}: {told:#}");
+        let id = told["parked"].as_str().unwrap();
+        let shown = site.tagout(&["parked", "show", id]);
+        let said = format!("committed   {path}  (outside the scope of INT-001, and git's records");
+        assert!(shown.stdout.contains(&said), "{}", shown.shown());
+        assert_eq!(seen(&site), before, "{line}");
+        let part = site.tagout(&["parked", "apply", id, "--in-scope", "--yes"]);
+        assert_ne!(part.code, Some(0), "{}", part.shown());
+    }
+    site.git(&["fsck", "--strict"]);
+}
+
+/// Invariant 8: a commit can't carry what decides about agents, and a person's `apply` does not
+/// either.
+#[test]
+fn authority_in_a_commit_is_parked() {
+    let site = Site::new(FILES);
+    let line = "id=$(echo '{}' | git hash-object -w --stdin) && git update-index --add \
+                --cacheinfo 100644,$id,.claude/settings.json && git commit -qm x";
+    let told = site.receipt(line);
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
+    let id = told["parked"].as_str().unwrap();
+    let ran = site.tagout(&["parked", "apply", id, "--yes"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.shown());
+    let told =
+        site.receipt("git replace $(git rev-parse HEAD:src/a.txt) $(git rev-parse HEAD:other.txt)");
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
+    assert_eq!(site.git(&["show", "HEAD:src/a.txt"]), "one\n");
+}
+
+/// B2: what a person had changed before, in files or staged, may be committed along with the work.
+#[test]
+fn what_was_there_before_may_be_committed() {
+    let site = Site::new(FILES);
+    site.write("other.txt", "a person's\n");
+    site.write("staged.txt", "staged by a person\n");
+    site.git(&["add", "staged.txt"]);
+    fs::remove_file(site.root().join("staged.txt")).unwrap();
+    let ran = site.exec("echo two > src/b.txt && git add src other.txt && git commit -qm work");
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let files = site.git(&["show", "--name-only", "--format="]);
+    assert_eq!(files, "other.txt\nsrc/b.txt\nstaged.txt\n");
+    assert_eq!(site.git(&["show", "HEAD:other.txt"]), "a person's\n");
+    for line in [
+        "git commit -q --amend -m again",
+        "git branch topic HEAD~1 && git tag t",
+        "git stash list && git reset -q --soft HEAD~1 && git commit -qm third",
+        "git reset -q --soft HEAD@{1}",
+    ] {
+        let ran = site.exec(line);
+        assert_eq!(ran.code, Some(0), "{line}: {}", ran.shown());
+    }
+    site.git(&["fsck", "--strict"]);
+}
+
+/// A worktree is refused with what to do instead; one that a script makes is parked by name.
+#[test]
+fn worktrees_are_refused_with_a_remedy() {
+    let site = Site::new(FILES);
+    for line in [
+        "git worktree add src/wt",
+        "cd src && git -C .. worktree add /tmp/wt",
+    ] {
+        let told = site.receipt(line);
+        assert_ne!(told["outcome"], "completed", "{told:#}");
+        let remedy = told["error"]["remedy"].as_str().unwrap();
+        assert!(remedy.contains("git switch -c"), "{told:#}");
+        assert_eq!(told["parked"], Value::Null, "{told:#}");
+    }
+    let hidden = "python3 -c 'import subprocess; \
+                  subprocess.check_call([\"git\", \"worktree\", \"add\", \"-q\", \"src/wt\"])'";
+    let told = site.receipt(hidden);
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
+    let reason = told["error"]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("worktree is another workspace"), "{told:#}");
+    assert!(!site.root().join("src/wt").exists());
+    assert_eq!(site.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+/// T-002: a bare repository planted in the scope makes git run its programs; they run in the
+/// read-only lane, and nothing lands.
+#[test]
+fn a_planted_bare_repository_lands_nothing() {
+    let site = Site::new(FILES);
+    let plant = "mkdir -p src/x/refs src/x/objects && echo 'ref: refs/heads/m' > src/x/HEAD && \
+                 printf '%s\\n' '[core]' 'repositoryformatversion = 0' 'bare = false' \
+                 'worktree = ..' 'fsmonitor = \"touch ../PWNED ../../PWNED ~/PWNED /tmp/PWNED; :\"' \
+                 > src/x/config";
+    let planted = site.receipt(plant);
+    assert_eq!(planted["outcome"], "completed", "{planted:#}");
+    let before = site.tree();
+    for line in [
+        "cd src/x && git status",
+        "git -C src/x status",
+        "cd src/x && git diff",
+    ] {
+        let told = site.receipt(line);
+        let lane = told["lane"].as_str().unwrap_or_default();
+        assert!(
+            lane == "read-only" || told["changed"] != Value::Null,
+            "{line}: {told:#}"
+        );
+        assert_eq!(site.tree(), before, "{line}: {told:#}");
+        println!("{line}: lane {lane}, exit {}", told["exit_code"]);
+    }
+    assert!(!site.home().join("PWNED").exists());
+    assert!(!fs::exists("/tmp/PWNED").unwrap());
+}

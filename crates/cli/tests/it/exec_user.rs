@@ -1,0 +1,141 @@
+//! Everything as an ordinary user: the real verb, started by root as somebody else.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A user that owns nothing else.
+const NOBODY: u32 = 65_534;
+
+struct Other {
+    dir: TempDir,
+}
+
+fn give(path: &Path) {
+    chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if path.is_dir() && !path.is_symlink() {
+        for entry in fs::read_dir(path).unwrap().flatten() {
+            give(&entry.path());
+        }
+    }
+}
+
+impl Other {
+    fn new() -> Self {
+        let dir = tempfile::Builder::new()
+            .prefix("user-")
+            .tempdir_in("/var/tmp")
+            .unwrap();
+        let other = Self { dir };
+        for folder in ["ws/src", "home"] {
+            fs::create_dir_all(other.dir.path().join(folder)).unwrap();
+        }
+        fs::copy(env!("CARGO_BIN_EXE_tagout"), other.binary()).unwrap();
+        fs::write(other.root().join("src/a.txt"), "one\n").unwrap();
+        give(other.dir.path());
+        other
+    }
+
+    fn binary(&self) -> PathBuf {
+        self.dir.path().join("tagout")
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("ws")
+    }
+
+    fn command(&self, program: &Path, args: &[&str]) -> Output {
+        let mut command = Command::new("setpriv");
+        let id = NOBODY.to_string();
+        command.args([
+            "--reuid",
+            &id,
+            "--regid",
+            &id,
+            "--clear-groups",
+            "--no-new-privs",
+        ]);
+        command.arg(program).args(args).current_dir(self.root());
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.env("HOME", self.dir.path().join("home"));
+        command.stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn tagout(&self, args: &[&str]) -> Output {
+        self.command(&self.binary(), args)
+    }
+
+    fn receipt(&self, line: &str) -> Value {
+        let first = [
+            "exec",
+            "--session",
+            "s-1",
+            "--intent",
+            "INT-001",
+            "--json",
+            "--",
+        ];
+        let output = self.tagout(&[&first[..], &[line]].concat());
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+    }
+}
+
+fn done(output: &Output) {
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// S1, B2: setting up, reading, writing, committing, parking, applying, undoing and the limits work
+/// for a user without any right, by the verb itself.
+#[test]
+fn the_verb_works_for_an_ordinary_user() {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        println!("SKIPPED: only root can become another user; the other tests run as this one");
+        return;
+    }
+    let other = Other::new();
+    let git = |args: &[&str]| done(&other.command(Path::new("git"), args));
+    git(&["init", "-q", "."]);
+    git(&["config", "user.email", "n@example.org"]);
+    git(&["config", "user.name", "N"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "first"]);
+    let scope = ["--scope", "src/**", "--scope", "tests/**"];
+    done(&other.tagout(&[&["init", "--yes", "--intent", "Work"][..], &scope].concat()));
+
+    let told = other.receipt("cat src/a.txt; id -u");
+    assert_eq!(told["lane"], "read-only", "{told:#}");
+    assert!(
+        told["output"].as_str().unwrap().contains("65534"),
+        "{told:#}"
+    );
+    let told = other.receipt("echo two > src/b.txt && git add src && git commit -qm second");
+    assert_eq!(
+        (&told["outcome"], &told["lane"]),
+        (&Value::from("completed"), &Value::from("transaction")),
+        "{told:#}"
+    );
+    assert_eq!(
+        fs::read_to_string(other.root().join("src/b.txt")).unwrap(),
+        "two\n"
+    );
+    let told = other.receipt("python3 -c 'open(\"other.txt\", \"w\").write(\"x\")'");
+    assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
+    let id = told["parked"].as_str().unwrap();
+    done(&other.tagout(&["parked", "apply", id, "--yes"]));
+    let told = other.receipt("echo three > src/c.txt");
+    done(&other.tagout(&["undo", told["execution"].as_str().unwrap(), "--yes"]));
+    assert!(!other.root().join("src/c.txt").exists());
+    let told = other.receipt("touch ~/x /etc/x /var/tmp/x");
+    assert_ne!(told["exit_code"], 0, "{told:#}");
+    let line = "python3 -c 'b = bytearray(8 << 30); b[::4096] = b\"x\" * (len(b) // 4096)'";
+    let told = other.receipt(line);
+    println!("8 GB for an ordinary user: {}", told["limit_hit"]);
+    assert_ne!(told["outcome"], "completed", "{told:#}");
+    done(&other.tagout(&["verify"]));
+}

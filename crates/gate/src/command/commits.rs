@@ -1,0 +1,231 @@
+//! What the commits and the index that a command left contain: changes that its intent may make,
+//! or what stood in the repository or the working tree before.
+//!
+//! Git itself is asked, in the read-only lane over the command's own layer, so that nothing which
+//! the repository could make it run has an effect. What can't be asked is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use tagout_sandbox::layer::{self, ChangeSet};
+use tagout_vocab::{Code, IntentId};
+use tagout_workspace::{Change, ChangeKind, RelPath, files};
+
+use super::folders::made;
+use super::git_asked::{Asked, Git};
+use crate::changes::git::{self, GitPath};
+use crate::engine::Inner;
+use crate::error::GateError;
+use crate::observed::{self, Beyond};
+
+/// Every commit that is not reachable from before, each path that it changes against all of its
+/// parents; what waits to be committed by a pending operation counts too.
+const COMMITS: &str = "
+    { cat /tmp/in; for one in ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD; do
+        $G rev-parse -q --verify \"$one^{commit}\" || :; done; } > /tmp/tips
+    $G rev-list --all --ignore-missing --max-count=5001 --stdin < /tmp/tips > /tmp/new
+    test $(wc -l < /tmp/new) -le 5000
+    $G diff-tree --stdin -r -c --root --raw --no-abbrev -z --no-renames --no-commit-id < /tmp/new";
+
+/// What is staged and not in the last commit.
+const STAGED: &str = "
+    head=$($G rev-parse -q --verify HEAD || $G hash-object -t tree /dev/null)
+    $G diff-index --cached -r --raw --no-abbrev -z --no-renames $head";
+
+/// The ends of all branches and whatever else is known to git already.
+const TIPS: &str = "
+    { $G for-each-ref --format='%(objectname)'; $G rev-list --no-walk --reflog
+      for one in HEAD ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD; do
+        $G rev-parse -q --verify \"$one\" || :; done; } | sort -u | sed 's/^/^/'";
+
+/// Objects that stand for others, which would change what every commit seems to hold.
+const REPLACED: &str = "$G for-each-ref --format='%(refname) %(objectname)' refs/replace";
+
+/// Every content that some paths ever had.
+const HISTORY: &str = "
+    xargs -0 -r -a /tmp/in $G log --all --reflog -m --format= --raw --no-abbrev -z --no-renames --";
+
+/// What is staged under some paths.
+const INDEX: &str = "xargs -0 -r -a /tmp/in $G ls-files -s -z --";
+
+/// What some paths hold in the working tree, as git would name it.
+const TREE: &str = "
+    export G; xargs -0 -r -n 1 -a /tmp/in sh -c '
+        if test -L \"$0\"; then id=$(readlink -n -- \"$0\" | $G hash-object --stdin)
+        elif test -f \"$0\"; then id=$($G hash-object -- \"./$0\"); else exit 0; fi
+        printf \"100644 %s 0\\t%s\\0\" \"$id\" \"$0\"'";
+
+/// One path that a commit or the index would change, and to what.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Content {
+    path: Vec<u8>,
+    /// `None` when it would be gone.
+    object: Option<String>,
+}
+
+/// What in a set's commits and indexes is beyond what an intent permits.
+pub(super) fn beyond(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    set: &ChangeSet,
+    own: &Path,
+) -> Vec<Beyond> {
+    let mut found = Vec::new();
+    for (folder, books) in repositories(set) {
+        match of_repository(inner, intent, (&folder, &books), own) {
+            Ok(beyond) => found.extend(beyond),
+            Err(error) => found.push(Beyond {
+                path: books,
+                code: Code::ScopeViolation,
+                why: format!("what its commits contain can't be judged: {error}"),
+            }),
+        }
+    }
+    found
+}
+
+/// The repositories whose refs or index a set changes: the folder above each `.git`, with one of
+/// the changed paths.
+fn repositories(set: &ChangeSet) -> BTreeMap<Vec<u8>, RelPath> {
+    let mut found = BTreeMap::new();
+    for entry in set.judged() {
+        let counts = match git::what(&entry.path) {
+            GitPath::Ref => true,
+            GitPath::Bookkeeping => {
+                let name = entry.path.rsplit(|byte| *byte == b'/').next();
+                name.is_some_and(|name| name == b"index" || name.ends_with(b"_HEAD"))
+            }
+            GitPath::Object | GitPath::Authority | GitPath::Worktree => false,
+        };
+        let Ok(path) = RelPath::new(&entry.path) else {
+            continue;
+        };
+        if counts {
+            let above = path.segments();
+            let above = above.take_while(|name| !name.eq_ignore_ascii_case(b".git"));
+            let folder = above.flat_map(|name| [name, b"/"].concat()).collect();
+            found.entry(folder).or_insert(path);
+        }
+    }
+    found
+}
+
+fn of_repository(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    (folder, books): (&[u8], &RelPath),
+    own: &Path,
+) -> Result<Vec<Beyond>, GateError> {
+    let git = Git::new(inner, folder, own)?;
+    if books.segments().any(|name| name == b"modules") {
+        let why = "the commits of a submodule can't be judged here; a person makes them".to_owned();
+        let (path, code) = (books.clone(), Code::ScopeViolation);
+        return Ok(vec![Beyond { path, code, why }]);
+    }
+    let tips = git.ask(Asked::Before, TIPS, b"")?;
+    let mut contents = contents(&git.ask(Asked::After, COMMITS, &tips)?);
+    contents.extend(self::contents(&git.ask(Asked::After, STAGED, b"")?));
+    let mut found = Vec::new();
+    let replaced = git.ask(Asked::After, REPLACED, b"")?;
+    if replaced != git.ask(Asked::Before, REPLACED, b"")? {
+        found.push(Beyond {
+            path: books.clone(),
+            code: Code::AuthorityFile,
+            why: "it makes git show one object in the place of another".to_owned(),
+        });
+    }
+    let mut against = Vec::new();
+    for content in contents {
+        let path = RelPath::new(&[folder, &content.path].concat())?;
+        let change = Change {
+            path,
+            kind: ChangeKind::Modified,
+            before: None,
+            after: None,
+            link_broken: false,
+        };
+        let beyond = observed::beyond(inner, intent, &[change], |_| false);
+        against.extend(beyond.into_iter().map(|one| (content.clone(), one)));
+    }
+    if against.is_empty() {
+        return Ok(found);
+    }
+    let paths: BTreeSet<&[u8]> = against.iter().map(|(one, _)| one.path.as_slice()).collect();
+    let input: Vec<u8> = paths
+        .iter()
+        .flat_map(|path| [path, &b"\0"[..]].concat())
+        .collect();
+    let mut known = self::contents(&git.ask(Asked::Before, HISTORY, &input)?);
+    known.extend(listed(&git.ask(Asked::Before, INDEX, &input)?));
+    known.extend(listed(&git.ask(Asked::Before, TREE, &input)?));
+    let was_there = |content: &Content| {
+        let gone = || {
+            !inner
+                .workspace
+                .root()
+                .join(git.shown(&content.path))
+                .exists()
+        };
+        known.contains(content) || (content.object.is_none() && gone())
+    };
+    against.retain(|(content, _)| !was_there(content));
+    found.extend(against.into_iter().map(|(_, one)| Beyond {
+        why: format!("{}, and git's records would hold a change of it", one.why),
+        ..one
+    }));
+    Ok(found)
+}
+
+/// Reads git's raw differences: colons, modes, objects and a status, then the path; both end with a
+/// zero byte. With several parents the last mode and the last object are the result's.
+fn contents(raw: &[u8]) -> BTreeSet<Content> {
+    let mut found = BTreeSet::new();
+    let mut parts = raw.split(|byte| *byte == 0);
+    while let Some(head) = parts.next() {
+        let head = String::from_utf8_lossy(head);
+        let head = head.trim_start_matches('\n');
+        let parents = head.bytes().take_while(|byte| *byte == b':').count();
+        if parents == 0 {
+            continue;
+        }
+        let words: Vec<&str> = head.trim_start_matches(':').split(' ').collect();
+        let Some(path) = parts.next() else { break };
+        let object = words.get(2 * parents + 1).copied().unwrap_or_default();
+        let is_gone = object.bytes().all(|byte| byte == b'0');
+        found.insert(Content {
+            path: path.to_vec(),
+            object: (!is_gone).then(|| object.to_owned()),
+        });
+    }
+    found
+}
+
+/// Reads lists of staged files: mode, object and stage, a tab, the path; each ends with a zero
+/// byte.
+fn listed(raw: &[u8]) -> BTreeSet<Content> {
+    let one = |line: &[u8]| {
+        let at = line.iter().position(|byte| *byte == b'\t')?;
+        let (head, path) = line.split_at_checked(at)?;
+        let head = std::str::from_utf8(head).ok()?;
+        Some(Content {
+            path: path.get(1..)?.to_vec(),
+            object: Some(head.split(' ').nth(1)?.to_owned()),
+        })
+    };
+    raw.split(|byte| *byte == 0).filter_map(one).collect()
+}
+
+/// A folder for asking, beside the layer.
+pub(super) fn scratch(own: &Path) -> Result<PathBuf, GateError> {
+    let folder = own.join("asked");
+    layer::remove(&folder)?;
+    made(folder)
+}
+
+/// What is asked about, where the script finds it.
+pub(super) fn write_input(tmp: &Path, input: &[u8]) -> Result<(), GateError> {
+    Ok(files::write_atomic(&tmp.join("in"), input, Some(0o600))?)
+}
+
+#[cfg(test)]
+mod tests;

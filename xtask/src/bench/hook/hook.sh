@@ -1,0 +1,2 @@
+#!/bin/bash
+jq -c '{tool: .tool_name}'
