@@ -24,8 +24,8 @@ use clap_complete::Shell;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::homes::{self, Homes};
 pub(crate) use crate::identity::user;
+use crate::notes::homes::{self, Homes};
 use crate::report;
 
 /// Lockout-tagout for AI coding agents
