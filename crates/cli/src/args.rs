@@ -26,7 +26,7 @@ use clap_complete::Shell;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::homes::{self, Homes};
+use crate::notes::homes::{self, Homes};
 use crate::report;
 
 /// Lockout-tagout for AI coding agents

@@ -1,6 +1,8 @@
 //! What the hook notes for the processes that come after it: open calls, commands that it sent
 //! through `exec`, selections that it made. All of it lies in the workspace's state.
 
+pub(crate) mod homes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +14,7 @@ use tagout_vocab::{CallId, Digest, IntentId, SessionId, Timestamp};
 use tagout_workspace::files;
 
 use crate::failure::Failure;
-use crate::homes::Homes;
+use homes::Homes;
 
 /// Where a workspace, its user's home and that user's policy lie. Written by people's verbs,
 /// because the hook believes no environment.

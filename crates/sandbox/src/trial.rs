@@ -1,5 +1,5 @@
-//! A short run of a program that is installed already, without walls: what a registered hook answers,
-//! which version a client is. Bounded in time and in what is read.
+//! A short run of a program that is installed already, without walls: what a registered hook
+//! answers, which version a client is. Bounded in time and in what is read.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write as _};

@@ -43,13 +43,13 @@ pub(crate) fn is_free(text: &str, key: &str) -> Result<(), TextError> {
             });
         }
         let mut open = Open::default();
-        open.read(value).map_err(wrong)?;
+        open.read(value).map_err(|broken| wrong(broken.0))?;
         while open.goes_on() {
             let Some((at, line)) = lines.next() else {
                 return Err(wrong("a value does not end"));
             };
             open.read(line)
-                .map_err(|what| TextError::Syntax { line: at + 1, what })?;
+                .map_err(|Broken(what)| TextError::Syntax { line: at + 1, what })?;
         }
         if !open.seen {
             return Err(wrong("a key has no value"));
@@ -57,6 +57,9 @@ pub(crate) fn is_free(text: &str, key: &str) -> Result<(), TextError> {
     }
     Ok(())
 }
+
+/// What is wrong with a value.
+struct Broken(&'static str);
 
 /// What of a value is still open at the end of a line.
 #[derive(Default)]
@@ -74,7 +77,7 @@ impl Open {
         self.depth > 0 || self.quotes.is_some()
     }
 
-    fn read(&mut self, line: &str) -> Result<(), &'static str> {
+    fn read(&mut self, line: &str) -> Result<(), Broken> {
         let mut rest = line;
         while let Some(letter) = rest.chars().next() {
             if let Some(quotes) = self.quotes {
@@ -103,7 +106,10 @@ impl Open {
                 '#' => break,
                 '[' | '{' => self.depth += 1,
                 ']' | '}' => {
-                    self.depth = self.depth.checked_sub(1).ok_or("a bracket is not open")?;
+                    self.depth = self
+                        .depth
+                        .checked_sub(1)
+                        .ok_or(Broken("a bracket is not open"))?;
                 }
                 _ => {}
             }
@@ -111,7 +117,7 @@ impl Open {
             rest = skip(rest);
         }
         match self.quotes {
-            Some(quotes) if quotes.len() == 1 => Err("a text does not end"),
+            Some(quotes) if quotes.len() == 1 => Err(Broken("a text does not end")),
             Some(_) | None => Ok(()),
         }
     }

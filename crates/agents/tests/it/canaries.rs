@@ -1,5 +1,5 @@
-//! The call that nobody made: every client's hook is found in its configuration, gets a payload that
-//! is its own, and its denial is known as one.
+//! The call that nobody made: every client's hook is found in its configuration, gets a payload
+//! that is its own, and its denial is known as one.
 
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{

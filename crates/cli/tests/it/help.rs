@@ -80,7 +80,6 @@ fn the_help_of_every_verb() {
 /// Every example can be typed as it stands: whatever it comes to, it is understood.
 #[test]
 fn examples_are_understood() {
-    let folder = Folder::empty();
     let helped = include_str!("snapshots/it__help__help.snap");
     let examples = helped
         .lines()
@@ -94,6 +93,8 @@ fn examples_are_understood() {
             .split(" >")
             .next()
             .unwrap();
+        // A folder for each: what one sets up, another would wait in.
+        let folder = Folder::empty();
         let mut command = std::process::Command::new("/bin/sh");
         let program = env!("CARGO_BIN_EXE_tagout");
         command.args(["-c", &format!("exec '{program}' {line}")]);

@@ -1,5 +1,5 @@
-//! A machine of its own for tests of `install` and `init`: a home, a repository, clients on the search
-//! path, and the program where a person would have put it.
+//! A machine of its own for tests of `install` and `init`: a home, a repository, clients on the
+//! search path, and the program where a person would have put it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,7 @@ impl Machine {
             .tempdir()
             .unwrap();
         let machine = Self { dir };
-        for name in ["home", "work/.git", "bin", "clients"] {
+        for name in ["home", "repo/.git", "bin", "clients"] {
             fs::create_dir_all(machine.path().join(name)).unwrap();
         }
         let built = env!("CARGO_BIN_EXE_tagout");
@@ -50,7 +50,7 @@ impl Machine {
     }
 
     pub(crate) fn root(&self) -> PathBuf {
-        self.path().join("work")
+        self.path().join("repo")
     }
 
     pub(crate) fn home(&self) -> PathBuf {

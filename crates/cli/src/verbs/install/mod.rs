@@ -16,7 +16,7 @@ use tagout_gate::{Engine, Places};
 use crate::args::{InstallArgs, PlaceArgs, ScopeArg, UninstallArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::homes::Homes;
+use crate::notes::homes::Homes;
 use crate::notes::{Notes, Whereabouts};
 use crate::{args, person, report, runtime};
 

@@ -15,7 +15,8 @@ use tagout_workspace::files;
 
 use super::Wanted;
 use crate::failure::Failure;
-use crate::{homes, person, report};
+use crate::notes::homes;
+use crate::{person, report};
 
 /// One file that changes.
 struct Change {

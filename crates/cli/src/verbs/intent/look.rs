@@ -182,8 +182,6 @@ fn to_json(seen: &Seen, intent: &Intent) -> Value {
     let books = &seen.books;
     let holder = seen.holder(intent);
     json!({
-        "held_by": holder.as_ref().map(|(session, _)| session.as_str()),
-        "held_until": holder.as_ref().map(|(_, until)| until.to_string()),
         "id": intent.id.as_str(),
         "name": intent.name,
         "status": intent.status.as_str(),
@@ -195,5 +193,7 @@ fn to_json(seen: &Seen, intent: &Intent) -> Value {
         "expires_at": intent.expires_at.map(|time| time.to_string()),
         "selectable": obstacle(books, intent).is_none(),
         "obstacle": obstacle(books, intent),
+        "held_by": holder.as_ref().map(|(session, _)| session.as_str()),
+        "held_until": holder.as_ref().map(|(_, until)| until.to_string()),
     })
 }

@@ -1,5 +1,5 @@
-//! Where the files of clients lie: in the workspace, in the home or where a variable moves it, in the
-//! system.
+//! Where the files of clients lie: in the workspace, in the home or where a variable moves it, in
+//! the system.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
