@@ -151,7 +151,7 @@ fn a_planted_bare_repository_lands_nothing() {
     let site = Site::new(FILES);
     let plant = "mkdir -p src/x/refs src/x/objects && echo 'ref: refs/heads/m' > src/x/HEAD && \
                  printf '%s\\n' '[core]' 'repositoryformatversion = 0' 'bare = false' \
-                 'worktree = ..' 'fsmonitor = \"touch ../PWNED ../../PWNED ~/PWNED /tmp/PWNED; :\"' \
+                 'worktree = ..' 'fsmonitor = \"touch ../PWNED ~/PWNED /tmp/PWNED; :\"' \
                  > src/x/config";
     let planted = site.receipt(plant);
     assert_eq!(planted["outcome"], "completed", "{planted:#}");

@@ -182,24 +182,35 @@ fn differing(one: &Picture, other: &Picture) -> Vec<String> {
     names
 }
 
-/// Tries every `step`th point of the commands of these seeds.
-fn many(seeds: std::ops::Range<u64>, step: usize) -> usize {
-    let cases: Vec<Case> = seeds
+/// As many commands as have this many points together.
+fn cases(seeds: std::ops::Range<u64>, points: usize) -> Vec<Case> {
+    let (mut found, mut count) = (Vec::new(), 0);
+    for case in seeds
         .map(Case::new)
         .filter(|case| case.before != case.after)
-        .collect();
+    {
+        count += case.points.len();
+        found.push(case);
+        if count >= points {
+            break;
+        }
+    }
+    found
+}
+
+/// Tries every point of these commands.
+fn many(cases: &[Case]) -> usize {
     let work: Vec<(usize, usize)> = cases
         .iter()
         .enumerate()
         .flat_map(|(at, case)| (0..case.points.len()).map(move |index| (at, index)))
-        .step_by(step)
         .collect();
     let tried = work.len();
     let next = Mutex::new(work.into_iter());
     let results = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for worker in 0..2 {
-            let (next, results, cases) = (&next, &results, &cases);
+            let (next, results) = (&next, &results);
             scope.spawn(move || {
                 loop {
                     let Some((at, index)) = next.lock().unwrap().next() else {
@@ -241,11 +252,11 @@ fn many(seeds: std::ops::Range<u64>, step: usize) -> usize {
 /// before or wholly what the command saw.
 #[test]
 fn slow_killed_commits_of_commands_are_whole() {
-    assert!(many(0..20, 1) >= 1000);
+    assert!(many(&cases(0..200, 1000)) >= 1000);
 }
 
 /// L4: the same for many more commands.
 #[test]
 fn soak_killed_commits_of_commands_are_whole() {
-    assert!(many(100..150, 1) >= 2000);
+    assert!(many(&cases(200..600, 4000)) >= 4000);
 }
