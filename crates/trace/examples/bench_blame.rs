@@ -1,6 +1,6 @@
-//! Authorship alone, in memory: blame and query at ten thousand records and at many more, an edit in
-//! a small and in a large file, and the move of ten thousand files. Run by hand, to see what the
-//! database and the engine add.
+//! Authorship alone, in memory: blame and query at ten thousand records and at many more, an edit
+//! in a small and in a large file, and the move of ten thousand files. Run by hand, to see what
+//! the database and the engine add.
 //!
 //! Every file has the same history in both stores, so that what grows is only what lies around it.
 

@@ -198,8 +198,8 @@ impl Segment {
     }
 }
 
-/// The author of a line from the tokens it is made of: who wrote most of them, and the old line that
-/// most of those come from.
+/// The author of a line from the tokens it is made of: who wrote most of them, and the old line
+/// that most of those come from.
 fn settle(pair: &Pair<'_>, old: &Flat, tokens: &Range<usize>) -> Option<(Credit, usize)> {
     let mut shares: BTreeMap<usize, usize> = BTreeMap::new();
     for line in old.line_of.get(tokens.clone())? {

@@ -45,8 +45,8 @@ struct Head {
     count: u64,
     /// The time of its latest reference.
     latest: Timestamp,
-    /// Whether the references stand in the order of their times. Those that were read from elsewhere
-    /// may be older than what was there.
+    /// Whether the references stand in the order of their times. Those that were read from
+    /// elsewhere may be older than what was there.
     is_ordered: bool,
 }
 
@@ -93,7 +93,8 @@ pub fn find<S: Store>(
     Ok(found)
 }
 
-/// Hands the references of a list on, newest first, not older than `since`, until `take` has enough.
+/// Hands the references of a list on, newest first, not older than `since`, until `take` has
+/// enough.
 pub fn walk<S: Store, E: From<HistoryError>>(
     store: &S,
     (topic, name): (Topic, &str),
