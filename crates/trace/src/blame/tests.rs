@@ -228,8 +228,18 @@ fn forms() {
         lines: Some(vec![true, false]),
         of: [(call, vec!["c0ffee00c0ffee".to_owned()])].into(),
     };
-    insta::assert_snapshot!(terminal(&blame, (&commits, &time), text.as_bytes()), @"");
-    insta::assert_snapshot!(porcelain(&blame, &commits, text.as_bytes()), @"");
+    let plain = terminal(&blame, (&none, &time), text.as_bytes());
+    let shown = terminal(&blame, (&commits, &time), text.as_bytes());
+    let firsts = ["-        ", "00000000 "].into_iter().zip(plain.lines());
+    let expected: String = firsts
+        .map(|(first, line)| format!("{first}{line}\n"))
+        .collect();
+    assert_eq!(shown, expected);
+    let lines = porcelain(&blame, &commits, text.as_bytes());
+    assert!(
+        lines.contains("\ncommit c0ffee00c0ffee\nuncommitted\n\tlet "),
+        "{lines}"
+    );
     let value = json(&blame, &commits);
     assert_eq!(value["lines"][1]["commits"][0], "c0ffee00c0ffee");
     assert_eq!(value["lines"][1]["committed"], false);
