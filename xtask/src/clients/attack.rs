@@ -323,8 +323,8 @@ fn recorded(home: &Path) -> usize {
         .map(|file| file.path())
         .filter(|path| path.extension().is_some_and(|kind| kind == "jsonl"));
     segments
-        .filter_map(|path| std::fs::read(path).ok())
-        .map(|bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+        .filter_map(|path| std::fs::read_to_string(path).ok())
+        .map(|text| text.lines().count())
         .sum()
 }
 

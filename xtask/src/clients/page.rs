@@ -1,8 +1,6 @@
 //! The page that shows the table of attacks.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 
 use super::attack::{self, Attack, End};
@@ -51,13 +49,8 @@ fn table() -> Result<String, XtaskError> {
     text.push_str("|\n");
     for attack in &attacks {
         let cells: Vec<String> = names.iter().map(|name| cell(attack, name)).collect();
-        // Writing into a text can't fail.
-        drop(writeln!(
-            text,
-            "| {} | {} |",
-            attack.does,
-            cells.join(" | ")
-        ));
+        let row = format!("| {} | {} |\n", attack.does, cells.join(" | "));
+        text.push_str(&row);
     }
     text.push_str(&open(&attacks));
     text.push('\n');
@@ -68,16 +61,17 @@ fn cell(attack: &Attack, client: &str) -> String {
     let Some(way) = attack.by.get(client) else {
         return "it has no such way".to_owned();
     };
-    let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (mode, end) in &way.ends {
-        said.entry(shown(end)).or_default().push(mode);
-    }
-    if let [only] = said.keys().collect::<Vec<_>>().as_slice() {
-        return (*only).clone();
-    }
-    let by_mode = said
+    let ends: Vec<(&String, String)> = way
+        .ends
         .iter()
-        .map(|(end, modes)| format!("{}: {end}", modes.join(", ")));
+        .map(|(mode, end)| (mode, shown(end)))
+        .collect();
+    if let Some((_, first)) = ends.first()
+        && ends.iter().all(|(_, end)| end == first)
+    {
+        return first.clone();
+    }
+    let by_mode = ends.iter().map(|(mode, end)| format!("{mode}: {end}"));
     by_mode.collect::<Vec<_>>().join("; ")
 }
 

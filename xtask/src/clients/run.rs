@@ -22,6 +22,9 @@ pub(crate) struct Client {
     pub(crate) program: String,
     /// Whether every run of the tests plays it, or only the long ones.
     pub(crate) in_ci: bool,
+    /// Why it is installed and not played yet, if so.
+    #[serde(default)]
+    pub(crate) left_out: Option<String>,
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
     /// Configuration that it needs to find the stub.
