@@ -2,6 +2,7 @@
 
 mod clients;
 mod commands;
+mod identity;
 mod ledger;
 mod runtime;
 mod trace;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use clients::{HookArgs, InstallArgs, ScopeArg, UninstallArgs};
 pub(crate) use commands::{DoctorArgs, ExecArgs, ParkedArgs, ParkedVerb};
+pub(crate) use identity::user;
 pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
 pub(crate) use runtime::{
     AnswerArgs, ApproveArgs, EpochArgs, EpochVerb, GrantArgs, GrantIssueArgs, GrantVerb, InitArgs,
@@ -24,7 +26,6 @@ use clap_complete::Shell;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-pub(crate) use crate::identity::user;
 use crate::notes::homes::{self, Homes};
 use crate::report;
 

@@ -5,7 +5,6 @@ mod books;
 mod clock;
 mod exit;
 mod failure;
-mod identity;
 mod keys;
 mod moments;
 mod notes;

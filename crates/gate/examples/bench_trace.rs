@@ -323,7 +323,7 @@ fn questions(rounds: usize, many: usize) {
 fn rename(files: usize) {
     let world = World::new();
     let old = |file: usize| format!("src/old/folder_{}/file_{file}.rs", file % 100);
-    let new = |file: usize| old(file).replace("src/old", "src/new");
+    let new = move |file: usize| old(file).replace("src/old", "src/new");
     for file in 0..files {
         let mut content = text(file, 1);
         writeln!(content, "// Number {file}.").unwrap();

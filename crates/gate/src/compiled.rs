@@ -51,7 +51,7 @@ impl Site {
             && let Ok(bytes) = compiled::encode(&key, &shelf)
         {
             // Without it the next process reads the files again.
-            drop(files::write_scratch(&path, &bytes));
+            drop(files::write_note(&path, &bytes, Some(0o600)));
         }
         Ok(shelf)
     }

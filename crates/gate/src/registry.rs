@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use jsonschema::Validator;
 use serde_json::Value;
 use tagout_policy::catalogue::Catalogue;
-use tagout_policy::targets::lint_schema;
+use tagout_policy::targets::{certainly_fits, lint_schema};
 use tagout_vocab::limits::VIOLATIONS_MAX;
 use tagout_vocab::{Declaration, Origin};
 use thiserror::Error;
@@ -79,9 +79,15 @@ impl Entry {
 }
 
 /// Every violation of a schema. Nothing fits one that can't be compiled.
+///
+/// Compiling the first one costs more than all the rest of a small command, so what certainly fits is
+/// not put to it.
 fn checked(compiled: &OnceLock<Validator>, schema: &Value, value: &Value) -> Vec<String> {
     if let Some(known) = compiled.get() {
         return violations(known, value);
+    }
+    if certainly_fits(schema, value) {
+        return Vec::new();
     }
     match compile(schema) {
         Ok(fresh) => violations(compiled.get_or_init(|| fresh), value),

@@ -111,6 +111,12 @@ pub fn plan(host: &Host, wanted: &Wanted) -> Result<Plan, Refused> {
     })
 }
 
+/// Whether what is writable in the workspace has overlays of its own and nothing is in place.
+pub(crate) fn is_laid(wanted: &Wanted) -> bool {
+    let mut caches = wanted.layers.caches.iter();
+    wanted.writable.is_empty() && caches.any(|one| one.path.starts_with(&wanted.workspace))
+}
+
 /// The lane that was asked for, or a weaker one that is accepted and works.
 fn form(host: &Host, wanted: &Wanted) -> Result<Form, Refused> {
     let full = |lane| Form {

@@ -258,21 +258,6 @@ pub fn touch_scratch(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Replaces a file in one step without making it durable: for what can be made again.
-pub fn write_scratch(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let (folder, name) = split(path)?;
-    write_lazily(&folder, &name, bytes)
-}
-
-/// Removes a file without making that durable; a file that is not there is not missed.
-pub fn remove_scratch(path: &Path) -> Result<(), Error> {
-    let (folder, name) = split(path)?;
-    match sys::unlink(&folder, &name) {
-        Err(error) if !sys::is_missing(&error) => Err(Error::io("remove", shown(path), error)),
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
 /// Removes an empty folder durably; a folder that is not there is not missed.
 pub fn remove_dir(path: &Path) -> Result<(), Error> {
     let (folder, name) = split(path)?;

@@ -61,7 +61,16 @@ pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
     ]))?;
     let mut lines: Vec<Line> = told.lines().map(inside).collect::<Result<_, _>>()?;
     lines.extend(command_lines(rounds)?);
+    lines.extend(unmeasured(&lines));
     Ok(lines)
+}
+
+/// The budgets that nothing was measured for, as where a peer is missing: they do not hold. What
+/// only counts needs a tool that is no peer, and is left out without it.
+fn unmeasured(lines: &[Line]) -> Vec<Line> {
+    let is_missing = |what: &str| what != SYNCS_TOLD && !lines.iter().any(|line| line.what == what);
+    let missing = BUDGETS.iter().filter(|(what, _)| is_missing(what));
+    missing.map(|(what, _)| line(what, f64::NAN, "×")).collect()
 }
 
 fn inside(text: &str) -> Result<Line, XtaskError> {
@@ -245,7 +254,7 @@ fn said(command: &mut Command) -> String {
 mod tests {
     use std::process::Command;
 
-    use super::{Budget, Medians, inside, sync, time, told};
+    use super::{Budget, Medians, inside, sync, time, told, unmeasured};
 
     #[test]
     fn a_figure_finds_its_budget() {
@@ -280,5 +289,7 @@ mod tests {
         };
         assert!(budget(&[1.0, 7.0, 7.0, 9.0, 8.0, 9.0, 1.0, 500.0]));
         assert!(!budget(&[1.0, 7.0, 7.0, 9.0, 0.0, 0.0, 1.0, 500.0]));
+        let missing = unmeasured(&told(&Medians::of(&[])));
+        assert!(!missing.is_empty() && !missing.iter().any(super::Line::holds));
     }
 }

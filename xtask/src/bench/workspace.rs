@@ -45,8 +45,8 @@ const WANTED: &[Wanted] = &[
     },
 ];
 
-/// Runs the example in a throw-away folder. It is the gate's, because the kernel's lease that a real
-/// commit asks for is in the sandbox's hands, and only the gate knows both.
+/// Runs the example in a throw-away folder. It is the gate's, because the kernel's lease that a
+/// real commit asks for is in the sandbox's hands, and only the gate knows both.
 pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
     let folder =
         tempfile::tempdir().map_err(XtaskError::file("create", Path::new("a temporary folder")))?;

@@ -18,6 +18,9 @@ use super::{bounded, stage, temporary, unknown};
 use crate::error::XtaskError;
 use crate::process::answer;
 
+/// How much of a conversation a failure shows.
+const SAID_MAX: usize = 3_000;
+
 pub(super) const ATTACKS: &str = include_str!("../../data/attacks.json");
 
 /// What the model tries.
@@ -396,6 +399,12 @@ impl Seen {
             End::Said(words) => self.taken.is_empty() && self.said.contains(words.as_str()),
             End::Open { .. } => !self.taken.is_empty(),
         };
-        (!holds).then(|| format!("written down is {expected:?}, seen was {}", self.told()))
+        (!holds).then(|| {
+            let said: String = self.said.chars().take(SAID_MAX).collect();
+            format!(
+                "written down is {expected:?}, seen was {}; the model read: {said}",
+                self.told()
+            )
+        })
     }
 }

@@ -198,6 +198,8 @@ fn rewritten_commits_are_tied() {
     // Taken to another branch, and looked at from a third.
     site.git(&["switch", "-q", "-c", "third", "below"]);
     site.git(&["switch", "-q", "below"]);
+    site.write("another.txt", "below\n");
+    commit(&site, &[]);
     site.git(&["cherry-pick", "main"]);
     ids.push(head(&site));
     site.git(&["switch", "-q", "third"]);
@@ -340,10 +342,7 @@ fn a_long_history_is_bounded() {
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
     let mut stream = String::new();
-    for (name, count, seconds) in [
-        ("old", 30_000, 1_000_000_000),
-        ("new", 3_000, now.as_secs()),
-    ] {
+    for (name, count, seconds) in [("old", 5_000, 1_000_000_000), ("new", 60, now.as_secs())] {
         for number in 1..=count {
             let from = if number > 1 { "" } else { "from BRANCH^0\n" };
             let from = from.replace("BRANCH", branch.trim());

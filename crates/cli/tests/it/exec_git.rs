@@ -25,6 +25,8 @@ fn seen(site: &Site) -> String {
 #[test]
 fn commits_are_judged() {
     let site = Site::new(FILES);
+    site.write("other.txt", "other, later\n");
+    site.git(&["commit", "-qam", "later"]);
     let before = seen(&site);
     let plant = "id=$(echo evil | git hash-object -w --stdin) && \
                  git update-index --add --cacheinfo 100644,$id,";
@@ -35,6 +37,19 @@ fn commits_are_judged() {
             "deep/new.txt",
         ),
         (format!("{plant}other.txt"), "other.txt"),
+        (
+            // Back to what it was long ago, and the same hidden behind a merge.
+            "id=$(git rev-parse HEAD~1:other.txt) && git update-index --cacheinfo \
+             100644,$id,other.txt && git commit -qm back"
+                .to_owned(),
+            "other.txt",
+        ),
+        (
+            "c=$(git commit-tree HEAD~1^{tree} -p HEAD~1 -p HEAD -m merge) && \
+             git update-ref refs/heads/hidden $c"
+                .to_owned(),
+            "other.txt",
+        ),
         (
             "git commit -q --allow-empty -m x && git rm -q --cached other.txt && \
              git commit -qm gone"

@@ -18,8 +18,8 @@ const FILES: &[(&str, &str)] = &[
     ("vol/.keep", ""),
 ];
 
-/// Moves a folder in a way that no analysis sees beforehand.
-const MOVE: &str = "python3 -c 'import os; os.rename(\"src/deep\", \"src/moved\")'";
+/// Moves a folder in a way that no analysis sees beforehand, and that no overlay minds.
+const MOVE: &str = "python3 -c 'import shutil; shutil.move(\"src/deep\", \"src/moved\")'";
 
 /// A site whose person accepts this much, with a session that has read the files.
 fn accepting(accept: &str) -> Site {
@@ -184,11 +184,17 @@ fn what_is_not_permitted_does_not_stay() {
     assert_eq!(told["outcome"], "rolled_back");
     assert_eq!(site.tree(), before);
     assert_eq!(site.parked(), [told["parked"].as_str().unwrap()]);
-    let told = receipt(
-        &site,
-        "python3 -c 'import os; os.chmod(\"src/a.txt\", 0o777)'",
-    );
+    // Modes can be changed where that is done to a layer, and are locked in place.
+    let mode = "python3 -c 'import os; os.chmod(\"src/a.txt\", 0o700)'";
+    let told = receipt(&site, mode);
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    let mode_of = |site: &Site| fs::metadata(site.root().join("src/a.txt")).unwrap().mode();
+    assert_eq!(mode_of(&site) & 0o777, 0o700);
+    let site = accepting("none");
+    let before = mode_of(&site);
+    let told = bare_receipt(&site, mode);
     assert_ne!(told["exit_code"], 0, "metadata is locked: {told:#}");
+    assert_eq!(mode_of(&site), before);
 }
 
 /// A file with a name elsewhere can't be held in place, and too much is not kept.
@@ -401,8 +407,8 @@ fn caches_stay_with_the_session() {
     fs::create_dir_all(site.home().join(".cache")).unwrap();
     let told = receipt(
         &site,
-        "python3 -c 'open(\"/proc/self/cwd/src/n\", \"w\")'; \
-                               echo kept > ~/.cache/note",
+        "python3 -c 'import os; open(\"src/n\", \"w\"); \
+         open(os.path.expanduser(\"~/.cache/note\"), \"w\").write(\"kept\\n\")'",
     );
     assert_eq!(told["lane"], "snapshot", "{told:#}");
     let told = receipt(&site, "cat ~/.cache/note > src/copy.txt");

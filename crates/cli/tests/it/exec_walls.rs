@@ -333,3 +333,43 @@ fn interrupted() {
         "{states:?}"
     );
 }
+
+/// S2: the first process of a sandbox stems from the process that a person called. Nothing of that
+/// one's environment can be found in it, and a variable that commands may not see is in no other.
+#[test]
+fn the_caller_s_environment_stays_outside() {
+    let site = Site::new(&[]);
+    let line = "cat /proc/1/environ /proc/self/environ 2> /dev/null | tr '\\0' '\\n'; ps axe";
+    let args = [
+        "exec",
+        "--session",
+        "one",
+        "--intent",
+        "INT-001",
+        "--",
+        line,
+    ];
+    let mut command = site.command(&args);
+    let output = command
+        .env("DEPLOY_TOKEN", "a-secret-word")
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("TAGOUT_GOVERNED=1"), "{told}");
+    assert!(!told.contains("a-secret-word"), "{told}");
+}
+
+/// B2: a reader that keeps no caches itself sees what a build of its session put into one, and can
+/// put nothing into any.
+#[test]
+fn readers_see_the_session_s_caches() {
+    let site = Site::new(&[]);
+    fs::create_dir_all(site.home().join(".cache/real")).unwrap();
+    let ran = site.exec("cat $HOME/.cache/built; ls $HOME/.cache");
+    assert!(ran.stdout.ends_with("real\n"), "{}", ran.shown());
+    let ran = site.exec("sh -c 'echo made > $HOME/.cache/built'");
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert!(!site.home().join(".cache/built").exists());
+    let ran = site.exec("cat $HOME/.cache/built; ls $HOME/.cache");
+    assert_eq!(ran.stdout, "made\nbuilt\nreal\n", "{}", ran.shown());
+}

@@ -56,11 +56,14 @@ fn masked(text: &str, calls: &[&str]) -> String {
     }
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
-        let is_time = word.len() == 24 && word.ends_with('Z');
-        words.push(if is_time {
-            "[TIME]".to_owned()
-        } else {
-            word.to_owned()
+        let shape: String = word
+            .chars()
+            .map(|letter| if letter.is_ascii_digit() { '0' } else { letter })
+            .collect();
+        words.push(match shape.as_str() {
+            "0000-00-00" => "[DATE]".to_owned(),
+            "00:00:00" => "[TIME]".to_owned(),
+            _ => word.to_owned(),
         });
     }
     let text = words.join(" ");
@@ -86,15 +89,15 @@ fn blame_tells_agent_human_and_unknown_apart() {
     .unwrap();
     let ran = folder.run(&["blame", "src/old.rs"]);
     insta::assert_snapshot!(masked(&ran.stdout, &[&call]), @"
-    -        (unknown -                      -                        1) fn from_before() -> u32 {
-    -        (unknown -                      -                        2)     41
-    -?       (unknown -                      -                        3) }
-    INT-001  (cli     [CALL-0] [TIME] 4)
-    INT-001  (cli     [CALL-0] [TIME] 5) fn by_the_agent() -> u32 {
-    INT-001? (cli     [CALL-0] [TIME] 6)     42
-    INT-001? (cli     [CALL-0] [TIME] 7) }
-    -        (human   -                      -                        8)
-    -        (human   -                      -                        9) fn by_a_person() {}
+    -        (unknown -                      -                   1) fn from_before() -> u32 {
+    -        (unknown -                      -                   2)     41
+    -?       (unknown -                      -                   3) }
+    INT-001  (cli     [CALL-0] [DATE] [TIME] 4)
+    INT-001  (cli     [CALL-0] [DATE] [TIME] 5) fn by_the_agent() -> u32 {
+    INT-001? (cli     [CALL-0] [DATE] [TIME] 6)     42
+    INT-001? (cli     [CALL-0] [DATE] [TIME] 7) }
+    -        (human   -                      -                   8)
+    -        (human   -                      -                   9) fn by_a_person() {}
     ");
     let ran = folder.run(&["blame", "src/old.rs", "--symbols"]);
     insta::assert_snapshot!(masked(&ran.stdout, &[&call]), @"

@@ -19,7 +19,7 @@ fn two() -> Site {
         ("docs/a.md", "# One\n\n# Two\n\n# Three\n"),
     ]);
     let words = [
-        "intent", "new", "--name", "Docs", "--scope", "docs/**", "--yes",
+        "intent", "new", "INT-002", "--name", "Docs", "--scope", "docs/**", "--yes",
     ];
     let ran = site.tagout(&words);
     assert_eq!(ran.code, Some(0), "{}", ran.shown());

@@ -140,13 +140,13 @@ fn views_survive_switches_and_merges() {
 #[test]
 fn two_writers_at_once() {
     let site = set_up();
-    let work = |writer: &'static str, site: &Site| -> Vec<String> {
+    let work = |writer: &str| -> Vec<String> {
         let names = (0..5).map(|number| format!("{writer}_{number}"));
-        names.map(|name| change(site, &name)).collect()
+        names.map(|name| change(&site, &name)).collect()
     };
     let calls: Vec<String> = std::thread::scope(|scope| {
-        let one = scope.spawn(|| work("one", &site));
-        let two = scope.spawn(|| work("two", &site));
+        let one = scope.spawn(|| work("one"));
+        let two = scope.spawn(|| work("two"));
         [one.join().unwrap(), two.join().unwrap()].concat()
     });
     assert_eq!(listed(&site), once(&calls.iter().collect::<Vec<_>>()));

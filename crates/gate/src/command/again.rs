@@ -63,7 +63,7 @@ pub(super) fn meet(
 ) -> Result<(Mark, Agreed), GateError> {
     let mark = inner.workspace.mark()?;
     let upper = Upper::open(&own.join("upper"))?;
-    let (mut agreed, mut clashes) = (Agreed::new(), String::new());
+    let (mut agreed, mut clashes) = (Agreed::new(), Vec::new());
     for conflict in conflicts {
         let named = |entry: &&Entry| {
             RelPath::new(&entry.path).is_ok_and(|path| path.to_string() == conflict.path)
@@ -75,13 +75,14 @@ pub(super) fn meet(
                 drop(entry.map(|entry| agreed.insert(entry.path.clone(), Some(text))));
             }
             Met::Clash(why) => {
-                clashes.push_str(&format!("\n{}: {why}", conflict.path));
+                clashes.push(format!("\n{}: {why}", conflict.path));
             }
         }
     }
     if clashes.is_empty() {
         return Ok((mark, agreed));
     }
+    let clashes = clashes.concat();
     Err(GateError::NotApplied {
         id: parked.id.clone(),
         why: format!(
@@ -163,7 +164,7 @@ fn sides_of((line, now): (usize, &[u8]), (other, left): (usize, &[u8])) -> Strin
         let shown = String::from_utf8_lossy(bytes);
         let mut text: String = shown.chars().take(DIFFERENCE_BYTES_MAX / 4).collect();
         if text.len() < shown.len() {
-            text.push_str("…");
+            text.push('…');
         }
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');

@@ -18,19 +18,24 @@ use crate::engine::Inner;
 use crate::error::GateError;
 use crate::observed::{self, Beyond};
 
-/// Every commit that is not reachable from before, each path that it changes against all of its
-/// parents; what waits to be committed by a pending operation counts too.
+/// Every commit that is not reachable from before, with each path that it changes against its
+/// parent, or against what git would have made of its parents; what waits to be committed by a
+/// pending operation counts too. Merging again needs a place to write to.
 const COMMITS: &str = "
     { cat /tmp/in; for one in ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD; do
         $G rev-parse -q --verify \"$one^{commit}\" || :; done; } > /tmp/tips
     $G rev-list --all --ignore-missing --max-count=5001 --stdin < /tmp/tips > /tmp/new
     test $(wc -l < /tmp/new) -le 5000
-    $G diff-tree --stdin -r -c --root --raw --no-abbrev -z --no-renames --no-commit-id < /tmp/new";
+    GIT_ALTERNATE_OBJECT_DIRECTORIES=$(realpath \"$($G rev-parse --git-path objects)\")
+    GIT_OBJECT_DIRECTORY=/tmp/objects; mkdir -p /tmp/objects
+    export GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_OBJECT_DIRECTORY
+    $G diff-tree --stdin -r --remerge-diff --root --raw --no-abbrev -z --no-renames \
+        --ignore-submodules=none --no-commit-id < /tmp/new";
 
 /// What is staged and not in the last commit.
 const STAGED: &str = "
     head=$($G rev-parse -q --verify HEAD || $G hash-object -t tree /dev/null)
-    $G diff-index --cached -r --raw --no-abbrev -z --no-renames $head";
+    $G diff-index --cached -r --raw --no-abbrev -z --no-renames --ignore-submodules=none $head";
 
 /// The ends of all branches and whatever else is known to git already.
 const TIPS: &str = "
@@ -41,7 +46,7 @@ const TIPS: &str = "
 /// Objects that stand for others, which would change what every commit seems to hold.
 const REPLACED: &str = "$G for-each-ref --format='%(refname) %(objectname)' refs/replace";
 
-/// Every content that some paths ever had.
+/// Every change that some paths ever saw.
 const HISTORY: &str = "
     xargs -0 -r -a /tmp/in $G log --all --reflog -m --format= --raw --no-abbrev -z --no-renames --";
 
@@ -59,6 +64,8 @@ const TREE: &str = "
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Content {
     path: Vec<u8>,
+    /// `None` when there was nothing, or when that does not matter.
+    from: Option<String>,
     /// `None` when it would be gone.
     object: Option<String>,
 }
@@ -155,18 +162,23 @@ fn of_repository(
         .iter()
         .flat_map(|path| [path, &b"\0"[..]].concat())
         .collect();
-    let mut known = self::contents(&git.ask(Asked::Before, HISTORY, &input)?);
-    known.extend(listed(&git.ask(Asked::Before, INDEX, &input)?));
-    known.extend(listed(&git.ask(Asked::Before, TREE, &input)?));
+    let known = self::contents(&git.ask(Asked::Before, HISTORY, &input)?);
+    let staged = listed(&git.ask(Asked::Before, INDEX, &input)?);
+    let files = listed(&git.ask(Asked::Before, TREE, &input)?);
+    // Someone made exactly this change before, as a rebase finds it; or it is what the person had
+    // in the index or in the working tree. That a path had a content long ago is not enough: going
+    // back to it is a change too.
     let was_there = |content: &Content| {
-        let gone = || {
-            !inner
-                .workspace
-                .root()
-                .join(git.shown(&content.path))
-                .exists()
+        let now = Content {
+            from: None,
+            ..content.clone()
         };
-        known.contains(content) || (content.object.is_none() && gone())
+        let lacks = |list: &BTreeSet<Content>| list.iter().all(|one| one.path != content.path);
+        let gone = || lacks(&staged) || lacks(&files);
+        known.contains(content)
+            || staged.contains(&now)
+            || files.contains(&now)
+            || (content.object.is_none() && gone())
     };
     against.retain(|(content, _)| !was_there(content));
     found.extend(against.into_iter().map(|(_, one)| Beyond {
@@ -190,11 +202,15 @@ fn contents(raw: &[u8]) -> BTreeSet<Content> {
         }
         let words: Vec<&str> = head.trim_start_matches(':').split(' ').collect();
         let Some(path) = parts.next() else { break };
-        let object = words.get(2 * parents + 1).copied().unwrap_or_default();
-        let is_gone = object.bytes().all(|byte| byte == b'0');
+        let object = |at: usize| {
+            let word = words.get(at).copied().unwrap_or_default();
+            let is_there = word.bytes().any(|byte| byte != b'0');
+            is_there.then(|| word.to_owned())
+        };
         found.insert(Content {
             path: path.to_vec(),
-            object: (!is_gone).then(|| object.to_owned()),
+            from: object(parents + 1).filter(|_| parents == 1),
+            object: object(2 * parents + 1),
         });
     }
     found
@@ -209,6 +225,7 @@ fn listed(raw: &[u8]) -> BTreeSet<Content> {
         let head = std::str::from_utf8(head).ok()?;
         Some(Content {
             path: path.get(1..)?.to_vec(),
+            from: None,
             object: Some(head.split(' ').nth(1)?.to_owned()),
         })
     };

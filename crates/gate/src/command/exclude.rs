@@ -42,7 +42,7 @@ impl Room<'_> {
                 text.extend_from_slice(format!("{file}\n").as_bytes());
             }
         }
-        files::write_scratch(&layer.join(FILE), &text)?;
+        files::write_note(&layer.join(FILE), &text, Some(0o644))?;
         Ok(Some(layer))
     }
 }

@@ -65,11 +65,6 @@ impl<'a> Git<'a> {
         })
     }
 
-    /// A path of the repository as one of the workspace.
-    pub(super) fn shown(&self, path: &[u8]) -> PathBuf {
-        PathBuf::from(OsStr::from_bytes(&[self.folder, path].concat()))
-    }
-
     /// What a script prints. One that fails is an error, whatever it printed.
     pub(super) fn ask(
         &self,

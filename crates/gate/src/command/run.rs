@@ -162,6 +162,24 @@ impl Room<'_> {
         ))
     }
 
+    /// Asks for what the snapshot lane needs: overlays on what the intent owns, or that it is kept
+    /// and written in place.
+    fn in_place<'a>(
+        &'a self,
+        host: &Host,
+        places: &Places,
+        wanted: &mut Wanted,
+    ) -> Result<Option<InPlace<'a>>, ToolError> {
+        if self.apart(host, places, wanted)? {
+            return Ok(None);
+        }
+        let open = InPlace::begin(self)?;
+        wanted.writable = open.writable();
+        let file = wanted.limits.file_bytes.unwrap_or(IMAGE_BYTES_MAX);
+        wanted.limits.file_bytes = Some(file.min(IMAGE_BYTES_MAX));
+        Ok(Some(open))
+    }
+
     /// Runs a command to its end, or leaves a long-running one to its session.
     pub(crate) fn run(&self, command: &Command) -> Result<Over, ToolError> {
         self.no_worktrees(&command.line)?;
@@ -188,13 +206,7 @@ impl Room<'_> {
         }
         let mut in_place = None;
         if lane == Lane::Snapshot && self.ticket.class == Class::Destructive {
-            if !self.apart(host, &places, &mut wanted)? {
-                let open = InPlace::begin(self)?;
-                wanted.writable = open.writable();
-                let file = wanted.limits.file_bytes.unwrap_or(IMAGE_BYTES_MAX);
-                wanted.limits.file_bytes = Some(file.min(IMAGE_BYTES_MAX));
-                in_place = Some(open);
-            }
+            in_place = self.in_place(host, &places, &mut wanted)?;
             plan = planned(host, &wanted)?;
         }
         let enforcers = plan.enforcers().to_vec();

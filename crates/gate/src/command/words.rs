@@ -42,3 +42,6 @@ impl Words {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,8 +63,8 @@ impl Drop for Running {
     fn drop(&mut self) {
         let open = unended(&self.path);
         if open.is_ok_and(|open| open.is_empty()) {
-            drop(files::remove_scratch(&self.path));
-            drop(files::remove_scratch(&self.path.with_extension("alive")));
+            drop(files::remove_note(&self.path));
+            drop(files::remove_note(&self.path.with_extension("alive")));
         }
     }
 }

@@ -12,6 +12,7 @@ mod approvals;
 mod bad_places;
 mod between;
 mod changes;
+mod compiled;
 mod failures;
 mod flow;
 mod guard;

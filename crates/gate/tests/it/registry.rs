@@ -68,3 +68,20 @@ fn the_catalogue_has_the_last_word() {
     assert!(matches!(twice, RegisterError::Twice { .. }));
     assert_eq!(registry.declarations().count(), 1);
 }
+
+/// The program's own tools are let in under the same rules, their schemas aside, which a test holds.
+#[test]
+fn own_tools_are_checked_too() {
+    let mut registry = Registry::new(catalogue().clone());
+    registry.register_own(Box::new(writer())).unwrap();
+    let twice = registry.register_own(Box::new(writer())).unwrap_err();
+    assert!(matches!(twice, RegisterError::Twice { .. }));
+    let mut nameless = writer();
+    nameless.declaration.name.clear();
+    let missing = registry.register_own(Box::new(nameless)).unwrap_err();
+    assert!(matches!(missing, RegisterError::Missing { .. }));
+    let mut unknown = writer();
+    unknown.declaration.id = "no_such_tool".to_owned();
+    let unknown = registry.register_own(Box::new(unknown)).unwrap_err();
+    assert!(matches!(unknown, RegisterError::Unknown { .. }));
+}

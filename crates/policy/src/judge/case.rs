@@ -180,8 +180,8 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// C3: the grants that this call rests on: for each capability that no layer lists, the one that
-    /// gives it, and those that it was handed on from. Empty where nothing had to be granted.
+    /// C3: the grants that this call rests on: for each capability that no layer lists, the one
+    /// that gives it, and those that it was handed on from. Empty where nothing had to be granted.
     pub fn grants_used(&self) -> BTreeSet<GrantId> {
         let needed = self.tool().map(|tool| tool.capabilities.as_slice());
         needed

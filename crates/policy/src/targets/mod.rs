@@ -14,6 +14,7 @@ pub use class::{classify, mcp_class};
 pub use effects::{effects, working_directory};
 pub use input::{Violation, check_input};
 pub use lint::{SchemaFlaw, lint_schema};
+pub use shape::fits as certainly_fits;
 
 use serde_json::{Map, Value};
 use tagout_vocab::Call;

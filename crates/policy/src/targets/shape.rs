@@ -1,4 +1,4 @@
-//! A quick check of the plain schemas that the catalogue makes.
+//! A quick check of the plain schemas that the catalogue and the native tools make.
 //!
 //! Compiling a schema costs more than a whole verdict may, and almost every call fits its schema.
 //! So what this check accepts is accepted; everything else is put to the full validator. A test
@@ -19,8 +19,8 @@ pub(super) fn property_names(tool: &Tool) -> BTreeSet<String> {
 }
 
 /// Whether the value certainly fits the schema. False when it does not, and when the schema says
-/// anything beyond types, properties, items and enumerations.
-pub(super) fn fits(schema: &Value, value: &Value) -> bool {
+/// anything beyond types, properties, items, enumerations and least whole numbers.
+pub fn fits(schema: &Value, value: &Value) -> bool {
     let Some(schema) = schema.as_object() else {
         return false;
     };
@@ -28,6 +28,7 @@ pub(super) fn fits(schema: &Value, value: &Value) -> bool {
         "$schema" | "description" | "title" => true,
         "type" => has_type(rule, value),
         "enum" => rule.as_array().is_some_and(|words| words.contains(value)),
+        "minimum" => is_at_least(rule, value),
         "required" => has_required(rule, value),
         "properties" => fit_properties(rule, value),
         "additionalProperties" => fit_others(rule, schema, value),
@@ -60,6 +61,17 @@ fn is_type(name: &str, value: &Value) -> bool {
         "integer" => value.is_i64() || value.is_u64(),
         "null" => value.is_null(),
         _ => false,
+    }
+}
+
+/// Whole numbers only; the others are for the full validator.
+fn is_at_least(least: &Value, value: &Value) -> bool {
+    match (least.as_i64(), value.as_i64(), value.as_u64()) {
+        (Some(least), Some(value), _) => value >= least,
+        // Too large for a signed number, so it is larger than any of those.
+        (Some(_), None, Some(_)) => true,
+        (Some(_), None, None) => !value.is_number(),
+        (None, _, _) => false,
     }
 }
 

@@ -39,15 +39,14 @@ pub(super) fn named(host: &Host, wanted: &Wanted, form: Form) -> Vec<Enforcer> {
             "nobody: passed through, not transactional",
         ));
     }
-    if form.lane == Lane::Snapshot {
+    if form.lane == Lane::Snapshot && !(form.namespaces && super::is_laid(wanted)) {
         walls.push(Enforcer::new("metadata", "seccomp refuses to change it"));
     }
     walls
 }
 
 fn writes(form: Form, wanted: &Wanted, landlock: &str) -> String {
-    let mut caches = wanted.layers.caches.iter();
-    let laid = caches.any(|one| one.path.starts_with(&wanted.workspace));
+    let laid = super::is_laid(wanted);
     match (form.lane, form.namespaces) {
         (Lane::Snapshot, true) if laid => {
             format!("overlays on the writable set, read-only mounts elsewhere, {landlock}")

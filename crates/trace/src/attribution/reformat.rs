@@ -157,8 +157,17 @@ impl Segment {
         }
         for (line, range) in lines {
             let before = self.back(range.start)..self.back(range.end);
-            if let Some(credit) = settle(pair, old, &before) {
-                let is_weak = weight < HELD_WEIGHT_MIN && credit.author != pair.by;
+            if let Some((credit, source)) = settle(pair, old, &before) {
+                // A bracket or a word that stands alone on both sides may as well have been written
+                // again; a piece of a longer line was not.
+                let own = pair.new.weight(line).max(pair.old.sheet.weight(source));
+                let needed = if is_all {
+                    TELLING_WEIGHT
+                } else {
+                    HELD_WEIGHT_MIN
+                };
+                let is_light = weight < HELD_WEIGHT_MIN || own < needed;
+                let is_weak = is_light && credit.author != pair.by;
                 draft.set(line, if is_weak { credit.likely() } else { credit });
             }
         }
@@ -173,7 +182,9 @@ impl Segment {
                 continue;
             };
             for (line, was) in blanks.iter().zip(were) {
-                draft.set(*line, pair.old.credit(*was));
+                let credit = pair.old.credit(*was);
+                let is_weak = credit.author != pair.by;
+                draft.set(*line, if is_weak { credit.likely() } else { credit });
                 draft.take(*was);
             }
         }
@@ -187,8 +198,9 @@ impl Segment {
     }
 }
 
-/// The author of a line from the tokens it is made of: who wrote most of them.
-fn settle(pair: &Pair<'_>, old: &Flat, tokens: &Range<usize>) -> Option<Credit> {
+/// The author of a line from the tokens it is made of: who wrote most of them, and the old line that
+/// most of those come from.
+fn settle(pair: &Pair<'_>, old: &Flat, tokens: &Range<usize>) -> Option<(Credit, usize)> {
     let mut shares: BTreeMap<usize, usize> = BTreeMap::new();
     for line in old.line_of.get(tokens.clone())? {
         let share = shares.entry(*line).or_default();
@@ -217,5 +229,6 @@ fn settle(pair: &Pair<'_>, old: &Flat, tokens: &Range<usize>) -> Option<Credit> 
     let credit = pair.old.credit(*line).handled(how, pair.by);
     let is_mixed = by_author.len() > 1;
     let is_doubtful = is_mixed || is_renamed && *author != pair.by;
-    Some(if is_doubtful { credit.likely() } else { credit })
+    let credit = if is_doubtful { credit.likely() } else { credit };
+    Some((credit, *line))
 }

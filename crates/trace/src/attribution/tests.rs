@@ -126,6 +126,27 @@ fn formatting_and_a_change() {
     );
 }
 
+/// B3 A bracket among lines that were only indented may have been written again: it is nobody's for
+/// certain. One that was broken off a longer line was not.
+#[test]
+fn brackets_among_formatted_lines() {
+    check(
+        "  first_call_here(1);\n    }\n  third_call_here(3);\n",
+        "    first_call_here(1);\n}\n    third_call_here(3);\n",
+        "HhH",
+    );
+    check(
+        "  first_call_here(1);\n  go();\n  third_call_here(3);\n",
+        "    first_call_here(1);\n    go();\n    third_call_here(4);\n",
+        "HhA",
+    );
+    check(
+        "  first_call_here(one);\n\n  third_call_here(3);\n",
+        "    first_call_here(\n        one,\n    );\n\n    third_call_here(3);\n",
+        "HHHhH",
+    );
+}
+
 /// B3 A renamed identifier keeps its lines' authors; a changed word does not.
 #[test]
 fn renames() {

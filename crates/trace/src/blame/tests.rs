@@ -1,12 +1,12 @@
 //! What blame says about a file, through what can happen to it.
 
-use tagout_vocab::{CallId, Digest, IntentId, Timestamp, WorkspacePath};
+use tagout_vocab::{CallId, IntentId, Timestamp, WorkspacePath};
 
 use super::{
     Authorship, Basis, Blame, CommitFile, Commits, FileChange, Outside, json, porcelain, terminal,
 };
 use crate::attribution::{Author, Certainty, Origin};
-use crate::history::{MemoryStore, commits_of, ties_of};
+use crate::history::{MemoryStore, add_ties, commits_of, ties_of};
 use crate::nodes::definitions;
 use crate::syntax::Syntax;
 

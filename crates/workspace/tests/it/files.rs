@@ -5,7 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use proptest::prelude::*;
 use tagout_workspace::files::{
-    Markers, append_lines, ensure_dir_private, merge_block, read, remove_block, write_atomic,
+    Markers, append_lines, ensure_dir_private, make_scratch_dir, merge_block, read, remove_block,
+    remove_note, touch_scratch, write_atomic, write_note,
 };
 
 const MARKERS: Markers<'static> = Markers {
@@ -146,4 +147,28 @@ fn appended_lines_stay_whole() {
         next[thread] += 1;
     }
     assert_eq!(next, [100; 8]);
+}
+
+/// What need not be durable is as private and as whole as the rest.
+#[test]
+fn scratch_is_made_replaced_and_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("layers");
+    make_scratch_dir(&folder).unwrap();
+    assert!(make_scratch_dir(&folder).is_err(), "it must be fresh");
+    let file = folder.join("file");
+    touch_scratch(&file).unwrap();
+    write_note(&file, b"old", None).unwrap();
+    touch_scratch(&file).unwrap();
+    write_note(&file, b"new", None).unwrap();
+    assert_eq!(read(&file, 10).unwrap().unwrap(), b"new");
+    for (path, mode) in [(&folder, 0o700), (&file, 0o600)] {
+        assert_eq!(
+            fs::metadata(path).unwrap().permissions().mode() & 0o777,
+            mode
+        );
+    }
+    remove_note(&file).unwrap();
+    remove_note(&file).unwrap();
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }

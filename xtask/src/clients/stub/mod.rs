@@ -138,9 +138,13 @@ impl Script {
 }
 
 fn number_after(text: &str, mark: &str) -> Option<u64> {
-    let (_, rest) = text.rsplit_once(mark)?;
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
+    // Descriptions of tools may hold the same words without a number.
+    let mut rests = text.rmatch_indices(mark);
+    rests.find_map(|(at, found)| {
+        let rest = text.get(at + found.len()..)?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    })
 }
 
 impl Turn<'_> {

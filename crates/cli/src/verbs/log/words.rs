@@ -50,8 +50,8 @@ impl Words {
         }
     }
 
-    /// What the call of an event is about, from the redacted text of its arguments. That text may be
-    /// gone, and then the line says less.
+    /// What the call of an event is about, from the redacted text of its arguments. That text may
+    /// be gone, and then the line says less.
     fn about(&mut self, index: &Index, event: &Event) -> Option<String> {
         let execution = event.body.execution_id.as_ref()?;
         if event.body.state == Some(LifecycleState::Declared) {

@@ -123,6 +123,14 @@ impl<'a> Agent<'a> {
         self
     }
 
+    /// Changes every file once, so that the trace knows them from then on.
+    pub(super) fn begin(&self) {
+        let mut dice = Dice(self.seed);
+        for (number, file) in FILES.iter().enumerate() {
+            self.write(file, &format!("{}_first{number}", self.name), &mut dice);
+        }
+    }
+
     pub(super) fn work(&self, until: Instant) {
         let mut dice = Dice(self.seed);
         for number in 0_usize.. {

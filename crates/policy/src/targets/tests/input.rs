@@ -196,4 +196,32 @@ proptest! {
             Ok(())
         })?;
     }
+
+    /// The same for least numbers, which the schemas of results have.
+    #[test]
+    fn the_quick_check_of_numbers_is_never_wider(least in any_number(), value in any_json()) {
+        let schema = json!({"minimum": least});
+        let full = jsonschema::draft202012::new(&schema).unwrap();
+        for value in [value, least.clone(), json!(u64::MAX), json!(i64::MIN), json!(-1), json!(0.5)] {
+            let quick = shape::fits(&schema, &value);
+            prop_assert!(full.is_valid(&value) || !quick, "{schema} {value}");
+        }
+    }
+}
+
+fn any_number() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        (-3_i64..3).prop_map(Value::from),
+        (-3.0..3.0_f64).prop_map(Value::from),
+    ]
+}
+
+/// A count that is there is accepted without the full validator, one below zero is not.
+#[test]
+fn counts_are_checked_quickly() {
+    let schema = json!({"type": "integer", "minimum": 0});
+    assert!(shape::fits(&schema, &json!(0)) && shape::fits(&schema, &json!(u64::MAX)));
+    assert!(!shape::fits(&schema, &json!(-1)) && !shape::fits(&schema, &json!(1.5)));
 }

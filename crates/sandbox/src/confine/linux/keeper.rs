@@ -5,10 +5,12 @@
 //! session's folder.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -154,7 +156,7 @@ impl Keeper {
             };
             if let (Some(note), Some(code)) = (notes.remove(run), ended) {
                 // Without the note it is only not known how it ended.
-                std::fs::write(note, code.to_string()).ok();
+                take_note(&note, code).ok();
             }
             false
         });
@@ -164,6 +166,12 @@ impl Keeper {
         self.runs.iter().copied().for_each(kill);
         self.runs.iter().copied().for_each(wait_for);
     }
+}
+
+fn take_note(note: &Path, code: i32) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options.create(true).append(true).mode(0o600).open(note)?;
+    file.write_all(code.to_string().as_bytes())
 }
 
 fn kill(pid: i32) {

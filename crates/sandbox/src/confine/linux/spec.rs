@@ -4,7 +4,7 @@ use super::caller::{assignment, search};
 use super::wire::{Net, Overlay, Raw, Spec};
 use crate::environment;
 use crate::hidden;
-use crate::plan::{Form, Plan};
+use crate::plan::{self, Form, Plan};
 use crate::session::exit_note;
 use crate::wanted::{Cache, Lane, Layers, Network, Through, Wanted};
 
@@ -43,6 +43,7 @@ pub(super) fn of(plan: &Plan) -> Spec {
         limits: plan.chosen.clone(),
         groups: Vec::new(),
         landlock_abi: plan.landlock_abi,
+        laid: form.namespaces && plan::is_laid(wanted),
         outlives: wanted.long_running,
         noted: wanted
             .long_running

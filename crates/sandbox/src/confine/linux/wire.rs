@@ -101,6 +101,9 @@ pub(crate) struct Spec {
     /// Files of control groups by which the first process joins them before it does anything.
     pub(crate) groups: Vec<Raw>,
     pub(crate) landlock_abi: u32,
+    /// Whether what is writable in the workspace lies in overlays, so that what is done there to
+    /// modes and times touches nothing real.
+    pub(crate) laid: bool,
     /// Whether the command goes on when the caller is gone.
     pub(crate) outlives: bool,
     /// The file in which it is noted how such a command ended.

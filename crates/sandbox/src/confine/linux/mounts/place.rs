@@ -26,10 +26,23 @@ pub(super) fn writable(spec: &Spec) -> Result<Vec<(OwnedFd, bool)>, Failed> {
     if is_covered(spec) {
         mounts.push(again(spec.workspace.path())?);
     }
-    for (_, from) in &spec.writable {
-        mounts.push(again(from.path())?);
+    for (path, from) in &spec.writable {
+        mounts.push(if path == from {
+            again(path.path())?
+        } else {
+            copy(from.path())?
+        });
     }
     Ok(mounts)
+}
+
+/// A copy in a layer, which no command could have written to; the way there is the state's own.
+fn copy(path: &Path) -> Result<(OwnedFd, bool), Failed> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let source = rustix::fs::open(path, flags, Mode::empty()).at("a copy in a layer")?;
+    let folder = is_folder(&source)?;
+    let mount = make::bind(&source, folder).at("binding a copy in a layer")?;
+    Ok((mount, folder))
 }
 
 fn again(path: &Path) -> Result<(OwnedFd, bool), Failed> {
@@ -61,10 +74,8 @@ pub(super) fn put(
     overlays: Vec<OwnedFd>,
     writable: Vec<(OwnedFd, bool)>,
 ) -> Result<(), Failed> {
-    for (overlay, made) in spec.overlays.iter().zip(overlays) {
-        attach(&made, overlay.path.path(), true)?;
-    }
     let mut writable = writable.into_iter();
+    // Before the overlays, of which some may lie inside it.
     if is_covered(spec)
         && let Some((made, folder)) = writable.next()
     {
@@ -74,11 +85,14 @@ pub(super) fn put(
             ..MountAttributes::default()
         };
         sys::mount_setattr(&made, attributes, true).at("a read-only workspace")?;
-        attach(&made, spec.workspace.path(), folder)?;
+        attach(spec, &made, (spec.workspace.path(), folder))?;
+    }
+    for (overlay, made) in spec.overlays.iter().zip(overlays) {
+        attach(spec, &made, (overlay.path.path(), true))?;
     }
     for ((path, _), (made, folder)) in spec.writable.iter().zip(writable) {
         restrict(&made, NO_SUID | NO_DEV).at("a safe writable path")?;
-        attach(&made, path.path(), folder)?;
+        attach(spec, &made, (path.path(), folder))?;
     }
     Ok(())
 }
@@ -91,9 +105,11 @@ fn restrict(mount: &OwnedFd, set: u64) -> std::io::Result<()> {
     sys::mount_setattr(mount, attributes, false)
 }
 
-fn attach(made: &OwnedFd, path: &Path, folder: bool) -> Result<(), Failed> {
+fn attach(spec: &Spec, made: &OwnedFd, (path, folder): (&Path, bool)) -> Result<(), Failed> {
+    // The workspace is in its place before anything inside it, and nothing in it is made here.
+    let inside = path != spec.workspace.path() && path.starts_with(spec.workspace.path());
     let target = match path.strip_prefix(TMP) {
-        Ok(below) if !below.as_os_str().is_empty() => way(below, folder)?,
+        Ok(below) if !below.as_os_str().is_empty() && !inside => way(below, folder)?,
         Ok(_) | Err(_) => handle(path).at(format!("the place `{}`", path.display()))?,
     };
     make::attach(made, &target).at(format!("placing `{}`", path.display()))

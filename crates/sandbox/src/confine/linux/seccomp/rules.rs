@@ -194,7 +194,7 @@ pub(super) fn for_spec(spec: &Spec) -> Result<Rules, BackendError> {
         }
     }
     let mut requests = TERMINAL_REQUESTS.to_vec();
-    if spec.lane == Lane::Snapshot {
+    if spec.lane == Lane::Snapshot && !spec.laid {
         requests.extend(FLAG_REQUESTS);
         for number in METADATA.iter().chain(METADATA_HERE) {
             rules.insert(*number, Vec::new());

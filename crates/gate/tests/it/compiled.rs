@@ -1,0 +1,85 @@
+//! The books that an earlier process put together, and when they are put together anew.
+
+use std::cell::Cell;
+
+use tagout_gate::{GateError, Shelf, Site, Sources, Text};
+use tagout_policy::law::{Layer, Source, read};
+
+use crate::support::{World, catalogue};
+
+fn text(name: &str, text: &str) -> Text {
+    Text {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+/// A shelf and whether it was put together for it.
+fn shelved(site: &Site, build: &str, (own, tree): (Option<&Text>, &Sources)) -> (Shelf, bool) {
+    let made = Cell::new(false);
+    let make = || -> Result<Shelf, GateError> {
+        made.set(true);
+        let layer = |one: &Text| -> Layer {
+            read(Source::user(one.name.clone()), &one.text)
+                .unwrap()
+                .layer
+        };
+        site.shelve(catalogue().clone(), own.map(layer), tree)
+    };
+    let shelf = site.shelved(build, (own, tree), make).unwrap();
+    (shelf, made.get())
+}
+
+/// Nothing is parsed that did not change, and whatever changed is: a file of the tree, the person's
+/// own, what was accepted, the program itself.
+#[test]
+fn books_are_put_together_once_for_the_same_files() {
+    let world = World::new();
+    let (site, tree) = (world.site(), world.sources());
+    let (first, made) = shelved(&site, "1", (None, &tree));
+    assert!(made);
+    let (second, made) = shelved(&site, "1", (None, &tree));
+    assert!(!made);
+    assert_eq!(first, second);
+
+    let own = text("policy.yaml", "version: 1\nprofile: strict\n");
+    let (strict, made) = shelved(&site, "1", (Some(&own), &tree));
+    assert!(made);
+    assert_ne!(strict.version, first.version);
+    assert!(!shelved(&site, "1", (Some(&own), &tree)).1);
+    assert!(shelved(&site, "2", (Some(&own), &tree)).1);
+
+    let mut other = tree.clone();
+    other.ignores.push(text(".intentignore", "secrets/**\n"));
+    let (narrower, made) = shelved(&site, "2", (None, &other));
+    assert!(made);
+    assert_ne!(narrower.books.ignore, first.books.ignore);
+    let accepted = site.state().join("gate/law/accepted.json");
+    std::fs::remove_file(accepted).unwrap();
+    let (untrusted, made) = shelved(&site, "2", (None, &other));
+    assert!(made);
+    assert_ne!(untrusted.standing, narrower.standing);
+}
+
+/// What was kept is a cache: damage is not believed, and files with problems are not kept at all.
+#[test]
+fn damaged_and_broken_books_are_read_again() {
+    let world = World::new();
+    let (site, tree) = (world.site(), world.sources());
+    let (first, _) = shelved(&site, "1", (None, &tree));
+    let kept = site.state().join("gate/law/compiled");
+    let mut bytes = std::fs::read(&kept).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(&kept, bytes).unwrap();
+    let (again, made) = shelved(&site, "1", (None, &tree));
+    assert!(made);
+    assert_eq!(first, again);
+
+    let mut broken = tree.clone();
+    broken.policies = vec![text("hook_policy.yaml", "profile: [")];
+    for _ in 0..2 {
+        let (shelf, made) = shelved(&site, "1", (None, &broken));
+        assert!(made && !shelf.broken.is_empty());
+    }
+}
