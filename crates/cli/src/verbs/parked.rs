@@ -50,7 +50,7 @@ fn cells(set: &Parked) -> Vec<String> {
         count => format!("{count} paths"),
     };
     let command = report::plain(&set.command);
-    vec![set.id.clone(), set.code.to_string(), paths, command]
+    vec![set.id.clone(), set.code.clone(), paths, command]
 }
 
 fn show(place: &PlaceArgs, id: &str, json: bool) -> Result<Exit, Failure> {

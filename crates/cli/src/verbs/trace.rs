@@ -58,8 +58,8 @@ fn query(place: &PlaceArgs, args: &TraceQueryArgs) -> Result<Exit, Failure> {
         let lines: Vec<String> = records.iter().map(|one| whole(one, of(one))).collect();
         return report::data(&lines.concat()).map(|()| Exit::Done);
     }
-    let cells = |record: &Record| cells(record, of(record).and_then(|all| all.last()));
-    let rows: Vec<Vec<String>> = records.iter().map(cells).collect();
+    let row = |record: &Record| cells(record, of(record).and_then(|all| all.last()));
+    let rows: Vec<Vec<String>> = records.iter().map(row).collect();
     report::data(&report::table(&rows))?;
     if records.is_empty() {
         report::note("no records");
