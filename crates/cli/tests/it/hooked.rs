@@ -257,7 +257,8 @@ pub(crate) fn happen(
 
 /// Takes an intent up in a session, as an agent of this client does.
 pub(crate) fn select(site: &Site, client: Client, session: &str, intent: &str) {
-    let line = format!("tagout intent select {intent}");
+    // Not every client's search path leads to the program; its own path always does.
+    let line = format!("{} intent select {intent}", env!("CARGO_BIN_EXE_tagout"));
     let call = Call::shell(client, (session, "select"), &line);
     let said = ask(site, &call);
     assert!(said.runs(), "{client}: {said:?}");
