@@ -3,7 +3,7 @@
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // Grammars and tables hold tens of thousands of addresses. In a program that can be loaded
-    // anywhere each of them is written anew at every start, which costs a hook more than its verdict.
+    // anywhere each of them is written anew at every start, which costs more than a verdict.
     let of = |name: &str| std::env::var(name).unwrap_or_default();
     if of("CARGO_CFG_TARGET_OS") == "linux" && of("CARGO_CFG_TARGET_ENV") == "gnu" {
         println!("cargo::rustc-link-arg-bins=-no-pie");

@@ -30,10 +30,21 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
 
-pub(crate) use hook::{run as hook, unreadable as unreadable_hook};
+/// Reads the command line and does what it says.
+pub(crate) fn start() -> Exit {
+    if let Some((place, hook)) = args::plain_hook() {
+        return hook::run(&place, &hook);
+    }
+    match args::parse() {
+        Ok(args) => run(args),
+        Err(exit) if exit == Exit::Done || !args::is_hook() => exit,
+        // Most clients would take the code of a line that can't be read for consent.
+        Err(_) => hook::unreadable(),
+    }
+}
 
 /// Does what was asked; whatever goes wrong is said once.
-pub(crate) fn run(args: Args) -> Exit {
+fn run(args: Args) -> Exit {
     let place = &args.place;
     let json = args::wants_json();
     let result = match args.verb {

@@ -20,7 +20,6 @@ pub(crate) struct Sends {
     pub(crate) before: String,
     pub(crate) after: String,
     pub(crate) prompt: Option<String>,
-    pub(crate) end: Option<String>,
     /// Names in the payload that differ from those on the command line.
     #[serde(default)]
     wire: BTreeMap<String, String>,
