@@ -1,5 +1,9 @@
 //! How the program is linked.
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cargo tells a build script its target by variables"
+)]
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // Grammars and tables hold tens of thousands of addresses. In a program that can be loaded

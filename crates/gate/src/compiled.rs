@@ -43,16 +43,16 @@ impl Site {
         let key = Key::of(build, sources.chain(texts));
         let path = self.compiled_path();
         let kept = files::read(&path, RECORD_BYTES_MAX).ok().flatten();
-        if let Some(shelf) = kept.and_then(|bytes| compiled::decode(&bytes, &key).ok()) {
-            return Ok(shelf);
+        if let Some(known) = kept.and_then(|bytes| compiled::decode(&bytes, &key).ok()) {
+            return Ok(known);
         }
-        let shelf = make()?;
-        if shelf.broken.is_empty()
-            && let Ok(bytes) = compiled::encode(&key, &shelf)
+        let made = make()?;
+        if made.broken.is_empty()
+            && let Ok(bytes) = compiled::encode(&key, &made)
         {
             // Without it the next process reads the files again.
             drop(files::write_note(&path, &bytes, Some(0o600)));
         }
-        Ok(shelf)
+        Ok(made)
     }
 }

@@ -114,9 +114,9 @@ pub(crate) fn predicted(
     case: &Case<'_>,
     mutated: &[WorkspacePath],
 ) -> BTreeMap<WorkspacePath, Option<Digest>> {
-    let patch = BLOCKS.iter().find_map(|key| text(case.arguments(), key));
-    if let Some(patch) = patch {
-        return from_patch(inner, patch, mutated).unwrap_or_default();
+    let block = BLOCKS.iter().find_map(|key| text(case.arguments(), key));
+    if let Some(block) = block {
+        return from_patch(inner, block, mutated).unwrap_or_default();
     }
     let [effect] = case.effects.as_slice() else {
         return BTreeMap::new();
@@ -146,10 +146,10 @@ pub(crate) fn predicted(
 /// What a patch leaves behind, if every file that it names is one that the call was judged by.
 fn from_patch(
     inner: &Inner,
-    patch: &str,
+    block: &str,
     mutated: &[WorkspacePath],
 ) -> Option<BTreeMap<WorkspacePath, Option<Digest>>> {
-    let files = patched::after(patch, |name| content(inner, named(name, mutated)?))?;
+    let files = patched::after(block, |name| content(inner, named(name, mutated)?))?;
     let mut predicted = BTreeMap::new();
     for file in files {
         let path = named(&file.name, mutated)?.clone();

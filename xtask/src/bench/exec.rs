@@ -109,9 +109,12 @@ fn command_lines(rounds: usize) -> Result<Vec<Line>, XtaskError> {
     let bubblewrap = peers::has_bubblewrap(&small);
     let synced = folder.path().join("synced");
     let missing = || Ok(Duration::ZERO);
-    let wrapped = |words: &[&str]| match bubblewrap {
-        true => time(&mut peers::bubblewrap(&small, words)),
-        false => missing(),
+    let wrapped = |words: &[&str]| {
+        if bubblewrap {
+            time(&mut peers::bubblewrap(&small, words))
+        } else {
+            missing()
+        }
     };
     let mut contenders: Vec<Contender<'_>> = vec![
         Box::new(|| time(&mut Command::new("true"))),

@@ -109,7 +109,7 @@ impl Found {
         }
         found.lost = whole.damage_count.saturating_sub(newer);
         records.sort_by_key(|one| (one.timestamp.map(Timestamp::as_millis), one.id.clone()));
-        found.map = IntentMap::of(records.iter().map(|record| &**record));
+        found.map = IntentMap::of(records.iter());
         found
     }
 
@@ -117,11 +117,11 @@ impl Found {
         &mut self,
         item: Item,
         line: &str,
-        (own, records): (&BTreeMap<&str, &str>, &mut Vec<Box<Record>>),
+        (own, records): (&BTreeMap<&str, &str>, &mut Vec<Record>),
     ) {
         let at = match &item {
             Item::Record(record) => record.timestamp,
-            Item::Link(link) => link.timestamp,
+            Item::Link(tied) => tied.timestamp,
         };
         match (own.get(id(&item)), item) {
             (Some(known), Item::Record(record)) if is_fuller(&record, line, known) => {
@@ -135,7 +135,7 @@ impl Found {
                     line: line.to_owned(),
                 });
                 if let Item::Record(record) = item {
-                    records.push(record);
+                    records.push(*record);
                 }
             }
         }

@@ -231,9 +231,10 @@ fn forms() {
     let plain = terminal(&blame, (&none, &time), text.as_bytes());
     let shown = terminal(&blame, (&commits, &time), text.as_bytes());
     let firsts = ["-        ", "00000000 "].into_iter().zip(plain.lines());
-    let expected: String = firsts
+    let expected: Vec<String> = firsts
         .map(|(first, line)| format!("{first}{line}\n"))
         .collect();
+    let expected = expected.concat();
     assert_eq!(shown, expected);
     let lines = porcelain(&blame, &commits, text.as_bytes());
     assert!(

@@ -1,5 +1,6 @@
 //! Objects in packs: found by the pack's index, put together from their differences.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use super::object::{Kind, Object, Oid, compressed};
 #[derive(Debug)]
 pub(super) struct Pack {
     index: PathBuf,
-    opened: Option<Option<Opened>>,
+    opened: OnceCell<Option<Opened>>,
 }
 
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub(super) fn all(store: &Path) -> Vec<Pack> {
     paths.sort_unstable();
     let pack = |index| Pack {
         index,
-        opened: None,
+        opened: OnceCell::new(),
     };
     paths.into_iter().map(pack).collect()
 }
@@ -190,10 +191,8 @@ fn back(rest: &mut &[u8]) -> Option<u64> {
 
 impl Pack {
     fn open(&mut self) -> Option<&mut Opened> {
-        let index = &self.index;
-        self.opened
-            .get_or_insert_with(|| Opened::open(index))
-            .as_mut()
+        self.opened.get_or_init(|| Opened::open(&self.index));
+        self.opened.get_mut()?.as_mut()
     }
 }
 
@@ -206,7 +205,7 @@ pub(super) fn object(packs: &mut [Pack], id: &Oid, max: usize) -> Option<Object>
         let pack = packs.get_mut(number)?.open()?;
         let (base, bytes) = pack.entry(offset, (wide, max))?;
         match base {
-            Base::None(kind) => return whole(kind, bytes, deltas, max),
+            Base::None(kind) => return whole(kind, bytes, &deltas, max),
             Base::At(earlier) => offset = earlier,
             Base::Named(id) => (number, offset) = find(packs, &id)?,
         }
@@ -222,7 +221,7 @@ fn find(packs: &mut [Pack], id: &Oid) -> Option<(usize, u64)> {
     all.find_map(|(number, pack)| Some((number, pack.open()?.find(id)?)))
 }
 
-fn whole(kind: Kind, mut bytes: Vec<u8>, deltas: Vec<Vec<u8>>, max: usize) -> Option<Object> {
+fn whole(kind: Kind, mut bytes: Vec<u8>, deltas: &[Vec<u8>], max: usize) -> Option<Object> {
     for delta in deltas.iter().rev() {
         bytes = apply(&bytes, delta, max)?;
     }

@@ -1,5 +1,11 @@
 //! Bytes that nobody's git wrote. Repositories that git made are looked at through the binary.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::string_slice,
+    reason = "the tests write what a repository could hold"
+)]
+
 use std::fs;
 
 use super::commit::Commit;

@@ -146,7 +146,7 @@ impl Repository {
             let mut path = folder.path.clone();
             path.extend_from_slice(&entry.name);
             let id_of = |kind| {
-                move |old: &Option<&Entry>| {
+                move |old: Option<&Entry>| {
                     old.filter(|old| old.kind == kind).map(|old| old.id.clone())
                 }
             };
@@ -157,14 +157,14 @@ impl Repository {
                 }
                 EntryKind::File => brought.files.push(Blob {
                     path,
-                    parent: was.first().and_then(id_of(EntryKind::File)),
+                    parent: was.first().copied().and_then(id_of(EntryKind::File)),
                     id: entry.id,
                 }),
                 EntryKind::Folder => {
                     path.push(b'/');
                     folders.push(Folder {
                         path,
-                        before: was.iter().map(id_of(EntryKind::Folder)).collect(),
+                        before: was.iter().copied().map(id_of(EntryKind::Folder)).collect(),
                         now: entry.id,
                         depth: folder.depth + 1,
                     });
