@@ -148,7 +148,11 @@ impl Room<'_> {
         known
             .map(|cache| (home.join(&cache.folder), cache.folder.replace('/', "_")))
             .filter(|(folder, _)| !self.root().starts_with(folder) && folder.is_dir())
-            .filter(|(_, name)| !unused || !is_empty(&private.join(name).join("tree")))
+            .filter(|(folder, name)| {
+                // Below `/tmp`, which a command has its own of, only what is mounted is there.
+                let covered = folder.starts_with("/tmp");
+                !unused || covered || !is_empty(&private.join(name).join("tree"))
+            })
             .collect()
     }
 
