@@ -142,13 +142,11 @@ impl Notes {
     /// Notes that a client's hook is not registered any more, or that it is again.
     pub(crate) fn keep_gone(&self, client: &str, gone: Option<&Gone>) -> Result<(), Failure> {
         let name = format!("{client}.json");
-        match gone {
-            Some(gone) => self.write(&["gone"], &name, gone),
-            None => {
-                forget(&self.folder.join("gone").join(name));
-                Ok(())
-            }
+        if let Some(gone) = gone {
+            return self.write(&["gone"], &name, gone);
         }
+        forget(&self.folder.join("gone").join(name));
+        Ok(())
     }
 
     /// The clients whose hooks found themselves not registered any more.

@@ -92,7 +92,7 @@ pub(crate) fn open(place: &PlaceArgs) -> Result<Engine, Failure> {
 
 /// The same for known places.
 pub(crate) fn open_at(places: &Places) -> Result<Engine, Failure> {
-    open_under(places, books::user_text()?, Vec::new())
+    open_under(places, books::user_text()?.as_ref(), Vec::new())
 }
 
 /// The same without the person's own policy, for a demonstration that comes out alike everywhere.
@@ -124,11 +124,11 @@ pub(crate) fn open_to_guard(
 
 fn open_under(
     places: &Places,
-    user: Option<Text>,
+    user: Option<&Text>,
     more: Vec<Box<dyn Tool>>,
 ) -> Result<Engine, Failure> {
     let site = Site::open(places)?;
-    let shelf = shelf(&site, user.as_ref(), &places.root)?;
+    let shelf = shelf(&site, user, &places.root)?;
     let registry = registry(&shelf, more)?;
     for gone in Notes::of(site.state()).gone() {
         report::note(&format!(

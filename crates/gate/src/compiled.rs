@@ -46,13 +46,13 @@ impl Site {
         if let Some(known) = kept.and_then(|bytes| compiled::decode(&bytes, &key).ok()) {
             return Ok(known);
         }
-        let made = make()?;
-        if made.broken.is_empty()
-            && let Ok(bytes) = compiled::encode(&key, &made)
+        let fresh = make()?;
+        if fresh.broken.is_empty()
+            && let Ok(bytes) = compiled::encode(&key, &fresh)
         {
             // Without it the next process reads the files again.
             drop(files::write_note(&path, &bytes, Some(0o600)));
         }
-        Ok(made)
+        Ok(fresh)
     }
 }

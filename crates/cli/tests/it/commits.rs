@@ -1,5 +1,6 @@
 //! The last link of the chain: commits of every kind are tied to the calls whose lines they hold.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -134,7 +135,7 @@ fn a_commit_by_a_person_is_found_later() {
     assert!(log.contains("commit") && log.contains(&short), "{log}");
     assert_eq!(told(&site).len(), 1);
     let shown = blamed(&[]);
-    let first: Vec<&str> = shown.lines().map(|line| &line[..8]).collect();
+    let first: Vec<&str> = shown.lines().map(|line| line.split_at(8).0).collect();
     assert_eq!(first[..7], [short.as_str(); 7], "{shown}");
     assert_eq!(first[7], "00000000", "{shown}");
     let blame: Value = serde_json::from_str(&blamed(&["--json"])).unwrap();
@@ -150,7 +151,7 @@ fn a_commit_by_a_person_is_found_later() {
         porcelain.contains("human 8 certain\nuncommitted\n\tfn by_hand"),
         "{porcelain}"
     );
-    assert_eq!(commits_of(&site, &call), [id.clone()]);
+    assert_eq!(commits_of(&site, &call), std::slice::from_ref(&id));
     let lines = site.tagout(&["trace", "query"]).stdout;
     assert!(lines.contains(&short), "{lines}");
     // Looking again says nothing twice.
@@ -284,7 +285,7 @@ fn repositories_without_commits_and_with_other_hashes() {
         assert_eq!(commits_of(&site, &call), [first], "{form}");
     }
     let site = Site::with_setup(&[], |site| {
-        fs::remove_dir_all(site.root().join(".git")).unwrap()
+        fs::remove_dir_all(site.root().join(".git")).unwrap();
     });
     select(&site, "INT-001", "s-1");
     let call = write(&site, ("INT-001", "s-1"), "src/a.rs", BODY);
@@ -329,7 +330,7 @@ fn shallow_clones_and_folders_of_repositories() {
     assert_eq!(ids, [head(&site)]);
     assert_eq!(told(&site)[0]["paths"][0]["path"], "src/a.rs");
     let shown = site.tagout(&["blame", "src/a.rs"]).stdout;
-    assert!(shown.starts_with(&ids[0][..8]), "{shown}");
+    assert!(shown.starts_with(ids[0].split_at(8).0), "{shown}");
 }
 
 /// B6: a long past from before the workspace costs nothing, and a long one since is bounded.
@@ -346,11 +347,12 @@ fn a_long_history_is_bounded() {
         for number in 1..=count {
             let from = if number > 1 { "" } else { "from BRANCH^0\n" };
             let from = from.replace("BRANCH", branch.trim());
-            stream += &format!(
-                "commit refs/heads/{name}\ncommitter N <e> {seconds} +0000\ndata 1\n{}\n{from}\
+            write!(
+                stream,
+                "commit refs/heads/{name}\ncommitter N <e> {seconds} +0000\ndata 1\nx\n{from}\
                  M 100644 inline src/{name}.txt\ndata <<END\nline {number}\nEND\n\n",
-                'x'
-            );
+            )
+            .unwrap();
         }
     }
     let mut import = Command::new("git");

@@ -177,7 +177,8 @@ fn a_foreign_edit_is_a_conflict() {
 /// together, and can be undone; later work is judged anew.
 #[test]
 fn a_parked_conflict_is_brought_together() {
-    let text: String = (1..=20).map(|line| format!("line {line}\n")).collect();
+    let lines: Vec<String> = (1..=20).map(|line| format!("line {line}\n")).collect();
+    let text = lines.concat();
     let site = Site::new(&[("src/a.txt", &text)]);
     // The session has to have seen the file, and not in the very moment in which it was written.
     std::thread::sleep(Duration::from_millis(60));

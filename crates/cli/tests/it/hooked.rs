@@ -36,7 +36,8 @@ pub(crate) struct Sends {
 /// One tool of a client.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Tool {
-    tool: String,
+    #[serde(rename = "tool")]
+    name: String,
     before: Option<String>,
     after: Option<String>,
     arguments: Value,
@@ -113,7 +114,7 @@ impl Call {
             ("$event", wire),
             ("$session", &self.session),
             ("$call", &self.id),
-            ("$tool", &self.tool.tool),
+            ("$tool", &self.tool.name),
             ("$root", root.to_str().unwrap()),
         ];
         fill.extend(

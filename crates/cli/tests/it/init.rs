@@ -15,7 +15,7 @@ fn one_command() {
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     let shown = ran.shown();
     let start = shown.find("tagout/w-").unwrap() + "tagout/w-".len();
-    insta::assert_snapshot!(shown.replace(&shown[start..start + 20], "[ID]"));
+    insta::assert_snapshot!(shown.replace(shown.get(start..start + 20).unwrap(), "[ID]"));
     assert_eq!(machine.run(&["install", "--check", "goose"]).code, Some(0));
     let list = machine.run(&["intent", "list"]).stdout;
     assert_eq!(list, "INT-001  open    IN_PROGRESS  First\n");

@@ -29,6 +29,7 @@ mod exec_git;
 mod exec_snapshot;
 #[cfg(test)]
 mod exec_user;
+#[cfg(test)]
 mod exec_walls;
 #[cfg(test)]
 mod explain;

@@ -60,7 +60,7 @@ fn deleted_and_damaged_views_are_made_again() {
     let first = list.lines().next().unwrap();
     let damaged = [
         list.replacen("INT-001", "INT-999", 1),
-        list.replacen(first, &first[..first.len() / 2], 1),
+        list.replacen(first, first.split_at(first.len() / 2).0, 1),
         format!("<<<<<<< ours\n{list}=======\n>>>>>>> theirs\n"),
         String::new(),
     ];
@@ -104,26 +104,26 @@ fn deleted_and_damaged_views_are_made_again() {
 fn views_survive_switches_and_merges() {
     let site = set_up();
     site.git(&["branch", "-M", "main"]);
-    let a = change(&site, "a");
+    let in_a = change(&site, "a");
     site.git(&["add", "-A"]);
     site.git(&["commit", "-q", "-m", "a"]);
     site.git(&["switch", "-q", "-c", "feature"]);
-    let b = change(&site, "b");
+    let in_b = change(&site, "b");
     site.git(&["add", "-A"]);
     site.git(&["commit", "-q", "-m", "b"]);
     site.git(&["switch", "-q", "main"]);
     site.tagout(&["trace", "query"]);
     site.tagout(&["blame", "src/a.rs"]);
     assert_eq!(site.git(&["status", "--short"]), "");
-    assert_eq!(listed(&site), once(&[&a]));
-    let c = change(&site, "c");
-    assert_eq!(listed(&site), once(&[&a, &b, &c]));
+    assert_eq!(listed(&site), once(&[&in_a]));
+    let in_c = change(&site, "c");
+    assert_eq!(listed(&site), once(&[&in_a, &in_b, &in_c]));
     assert!(site.read(MAP).unwrap().contains("`src/c.rs`"));
     site.git(&["add", "-A"]);
     site.git(&["commit", "-q", "-m", "c"]);
     site.git(&["merge", "-q", "--no-edit", "feature"]);
-    let d = change(&site, "d");
-    assert_eq!(listed(&site), once(&[&a, &b, &c, &d]));
+    let in_d = change(&site, "d");
+    assert_eq!(listed(&site), once(&[&in_a, &in_b, &in_c, &in_d]));
     let map = site.read(MAP).unwrap();
     for name in ["a", "b", "c", "d"] {
         let line = format!("- `INT-001` `src/{name}.rs`\n");
@@ -132,7 +132,7 @@ fn views_survive_switches_and_merges() {
     // Work that is thrown away was done all the same.
     site.git(&["checkout", "-q", "--", ".orchestration"]);
     let e = change(&site, "e");
-    assert_eq!(listed(&site), once(&[&a, &b, &c, &d, &e]));
+    assert_eq!(listed(&site), once(&[&in_a, &in_b, &in_c, &in_d, &e]));
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
 }
 

@@ -16,9 +16,9 @@ fn named(mut call: Call, id: &str) -> Call {
     call
 }
 
-fn refused(engine: &Engine, call: &Call) -> Box<Refusal> {
+fn refused(engine: &Engine, call: &Call) -> Refusal {
     match engine.admit(call) {
-        Admission::Deny(refusal) => refusal,
+        Admission::Deny(refusal) => *refusal,
         other => panic!("{other:?}"),
     }
 }

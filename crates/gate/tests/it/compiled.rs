@@ -16,9 +16,9 @@ fn text(name: &str, text: &str) -> Text {
 
 /// A shelf and whether it was put together for it.
 fn shelved(site: &Site, build: &str, (own, tree): (Option<&Text>, &Sources)) -> (Shelf, bool) {
-    let made = Cell::new(false);
+    let is_new = Cell::new(false);
     let make = || -> Result<Shelf, GateError> {
-        made.set(true);
+        is_new.set(true);
         let layer = |one: &Text| -> Layer {
             read(Source::user(one.name.clone()), &one.text)
                 .unwrap()
@@ -27,7 +27,7 @@ fn shelved(site: &Site, build: &str, (own, tree): (Option<&Text>, &Sources)) -> 
         site.shelve(catalogue().clone(), own.map(layer), tree)
     };
     let shelf = site.shelved(build, (own, tree), make).unwrap();
-    (shelf, made.get())
+    (shelf, is_new.get())
 }
 
 /// Nothing is parsed that did not change, and whatever changed is: a file of the tree, the person's

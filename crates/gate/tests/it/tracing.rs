@@ -44,14 +44,14 @@ fn many_begin_the_trace_at_once() {
 fn a_damaged_trace_stops_no_call() {
     let world = World::new();
     let engine = in_action(&world, Vec::new());
-    engine.execute(&write("src/a.rs", "fn a() {}\n"));
+    drop(engine.execute(&write("src/a.rs", "fn a() {}\n")));
     for damage in [b"not a database at all".repeat(500), Vec::new()] {
         let is_empty = damage.is_empty();
         for name in ["trace.db-wal", "trace.db-shm"] {
             std::fs::remove_file(database(&world).with_file_name(name)).unwrap_or_default();
         }
         std::fs::write(database(&world), damage).unwrap();
-        engine.execute(&read("src/a.rs"));
+        drop(engine.execute(&read("src/a.rs")));
         let receipt = engine.execute(&write("src/a.rs", &format!("fn b_{is_empty}() {{}}\n")));
         assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
         // An empty file is a new database: the ledger fills it.
@@ -82,14 +82,14 @@ fn a_damaged_trace_stops_no_call() {
 fn readers_and_writers_do_not_wait_for_each_other() {
     let world = World::new();
     let engine = in_action(&world, Vec::new());
-    engine.execute(&write("src/a.rs", "fn a() {}\n"));
+    drop(engine.execute(&write("src/a.rs", "fn a() {}\n")));
     let mut records = engine.trace_records().unwrap();
     let reader = Connection::open(database(&world)).unwrap();
     reader
         .execute_batch("BEGIN; SELECT count(*) FROM records;")
         .unwrap();
     let start = Instant::now();
-    engine.execute(&read("src/a.rs"));
+    drop(engine.execute(&read("src/a.rs")));
     let receipt = engine.execute(&write("src/a.rs", "fn b() {}\n"));
     assert_eq!(receipt.warnings, Vec::<String>::new());
     assert!(

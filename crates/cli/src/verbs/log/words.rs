@@ -124,9 +124,8 @@ fn scalars(data: &Value) -> Option<String> {
         let value = match value {
             // What has lines is a document, such as a checkpoint.
             Value::String(text) if !text.contains('\n') => text.clone(),
-            Value::String(_) => return None,
             Value::Bool(_) | Value::Number(_) => value.to_string(),
-            Value::Null | Value::Array(_) | Value::Object(_) => return None,
+            Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => return None,
         };
         Some(format!("{key} {value}"))
     });

@@ -11,7 +11,7 @@ const OTHER: &str = "sha256:0000000000000000000000000000000000000000000000000000
 
 const MUTANTS: [Mutant; 11] = [
     ("the ledger is edited", |evidence| {
-        evidence.is_verified = false
+        evidence.is_verified = false;
     }),
     ("a record says another result", |evidence| {
         evidence.records[0]["modified_ranges"][0]["after_hash"] = json!(OTHER);
