@@ -19,8 +19,8 @@ impl Site {
     /// The shelf that `make` puts together, or the one that it put together the last time, if that
     /// was the same build with the same files: the person's own, what was accepted, the tree's.
     ///
-    /// What was kept is a cache and never a source: whatever can't be read is made again. Files with
-    /// problems are read anew each time, so that the problems are told as they stand.
+    /// What was kept is a cache and never a source: whatever can't be read is made again. Files
+    /// with problems are read anew each time, so that the problems are told as they stand.
     pub fn shelved<E: From<GateError>>(
         &self,
         build: &str,

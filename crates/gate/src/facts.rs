@@ -24,6 +24,17 @@ pub(crate) struct Gathered {
     pub(crate) reads: Vec<WorkspacePath>,
 }
 
+impl Gathered {
+    /// The paths that the call would change and that are not there.
+    pub(crate) fn absent(&self) -> Vec<WorkspacePath> {
+        let Files::Known(known) = &self.facts.files else {
+            return Vec::new();
+        };
+        let absent = known.iter().filter(|(_, fact)| **fact == FileFact::Absent);
+        absent.map(|(path, _)| path.clone()).collect()
+    }
+}
+
 fn bare(inner: &Inner, now: Timestamp) -> Facts {
     Facts {
         now,

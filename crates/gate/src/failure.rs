@@ -212,7 +212,8 @@ impl Failure {
             code: self.code,
             reason: cut(&self.message),
             remedy: self.remedy.clone(),
-            retryable: self.kind.may_retry() || self.code == Code::Conflict,
+            retryable: self.kind.may_retry()
+                || matches!(self.code, Code::Conflict | Code::StaleFile),
             intent_id: intent.cloned(),
             paths: self.more.paths.clone(),
             gate: Gate::Record,
@@ -222,7 +223,7 @@ impl Failure {
 }
 
 fn remedy(code: Code) -> &'static str {
-    const REMEDIES: [(Code, &str); 5] = [
+    const REMEDIES: [(Code, &str); 6] = [
         (
             Code::Timeout,
             "nothing was changed; do less at once, or try again",
@@ -233,6 +234,10 @@ fn remedy(code: Code) -> &'static str {
         ),
         (
             Code::Conflict,
+            "nothing of the others was overwritten; read the files again",
+        ),
+        (
+            Code::StaleFile,
             "nothing of the others was overwritten; read the files again",
         ),
         (

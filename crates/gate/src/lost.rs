@@ -116,6 +116,7 @@ fn ticket(event: &Event) -> Option<Ticket> {
         grants: body.grants.iter().cloned().collect(),
         admitted_at: body.timestamp,
         mutated: Vec::new(),
+        absent: Vec::new(),
         reads: Vec::new(),
         predicted: BTreeMap::new(),
         selects: None,

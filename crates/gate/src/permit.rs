@@ -71,6 +71,9 @@ pub(crate) struct Ticket {
     pub(crate) admitted_at: Timestamp,
     /// The paths that the call may change, links followed.
     pub(crate) mutated: Vec<WorkspacePath>,
+    /// Those of them that were not there when the call was judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) absent: Vec<WorkspacePath>,
     /// The files that the call reads, links followed.
     pub(crate) reads: Vec<WorkspacePath>,
     /// What the arguments say the files will hold; a path that is missing here can't be predicted.

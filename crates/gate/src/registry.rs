@@ -80,8 +80,8 @@ impl Entry {
 
 /// Every violation of a schema. Nothing fits one that can't be compiled.
 ///
-/// Compiling the first one costs more than all the rest of a small command, so what certainly fits is
-/// not put to it.
+/// Compiling the first one costs more than all the rest of a small command, so what certainly fits
+/// is not put to it.
 fn checked(compiled: &OnceLock<Validator>, schema: &Value, value: &Value) -> Vec<String> {
     if let Some(known) = compiled.get() {
         return violations(known, value);

@@ -306,6 +306,27 @@ fn within_file_size(
     Ok(())
 }
 
+/// H13: what was fresh when the call was judged may have changed before the tool looked. From then
+/// on the transaction itself would find a change.
+fn still_seen(job: &Job, staged: &[Change]) -> Result<(), Failure> {
+    let of = |error: tagout_workspace::Error| Failure::of_workspace(&error);
+    let seen = job.inner.workspace.seen(&job.ticket.session).map_err(of)?;
+    for change in staged {
+        let mut absent = job.ticket.absent.iter().map(RelPath::from);
+        let appeared = change.before.is_some() && absent.any(|path| path == change.path);
+        let saw = seen.saw(&change.path).map_err(of)?;
+        if saw.map_or(appeared, |saw| saw != change.before) {
+            let path = change.path.to_string();
+            let message = format!("Stale File: {path} changed since this session saw it");
+            let (kind, cause) = (FailureKind::State, Cause::Conflicted);
+            let mut failure = Failure::new(kind, cause, Code::StaleFile, message);
+            failure.more.paths = vec![path];
+            return Err(failure);
+        }
+    }
+    Ok(())
+}
+
 /// Judges what a destructive call staged, and commits it. What a SAFE call staged is never applied.
 fn commit(
     job: &Job,
@@ -323,6 +344,9 @@ fn commit(
     let is_folder = |path: &RelPath| transaction.is_folder(path).unwrap_or(false);
     observed::permitted(&job.inner, job.ticket.intent.as_ref(), &judged, is_folder)?;
     within_file_size(job, &transaction, &staged)?;
+    if ran.is_none() {
+        still_seen(job, &staged)?;
+    }
     let changes = record::path_changes(&staged);
     let now = job.inner.clockwork.now();
     let closing = Closing {

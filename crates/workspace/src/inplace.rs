@@ -298,7 +298,8 @@ impl Transaction<'_> {
                     .or_insert(None);
                 steps.push((path, before.cloned(), after.cloned()));
             }
-            // The time of a folder is that of the command, whatever putting things there makes of it.
+            // The time of a folder is that of the command, whatever putting things there makes of
+            // it.
             for (sub, (_, after)) in &pairs {
                 let folder = after.filter(|item| item.node.is_dir());
                 if let Some(time) = folder.and_then(|item| item.meta.mtime) {

@@ -230,6 +230,12 @@ impl Seen<'_> {
         Ok(old.and_then(|note| note.content))
     }
 
+    /// The digest of what the session saw, `None` inside for no file; `None` if it never looked.
+    pub fn saw(&self, path: &RelPath) -> Result<Option<Option<Digest>>, Error> {
+        let note = self.recall(path)?;
+        Ok(note.map(|note| note.digest.map(Digest::from_bytes)))
+    }
+
     /// H13: whether the file is still as the session saw it.
     pub fn check(&self, path: &RelPath) -> Result<Freshness, Error> {
         let Some(note) = self.recall(path)? else {

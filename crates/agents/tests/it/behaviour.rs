@@ -104,8 +104,8 @@ pub(crate) fn is_denial(client: Client, _event: &str, reply: &Reply) -> bool {
     !decided.is_empty() && decided.iter().all(|ran| !ran)
 }
 
-/// Whether one of the forms of a denial that is said in every form is one that the client obeys. The
-/// others are words that it does not know.
+/// Whether one of the forms of a denial that is said in every form is one that the client obeys.
+/// The others are words that it does not know.
 pub(crate) fn some_form_denies(client: Client, reply: &Reply) -> bool {
     let Some(table) = measured(client) else {
         return is_denial_by_documents(client, reply) || reply.exit_code == 2;

@@ -126,7 +126,7 @@ fn worktrees_are_refused_with_a_remedy() {
     let site = Site::new(FILES);
     for line in [
         "git worktree add src/wt",
-        "cd src && git -C .. worktree add /tmp/wt",
+        "cd src && git -C .. worktree add ../beside",
     ] {
         let told = site.receipt(line);
         assert_ne!(told["outcome"], "completed", "{told:#}");

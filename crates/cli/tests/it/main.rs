@@ -73,6 +73,8 @@ mod seal;
 #[cfg(test)]
 mod stats;
 #[cfg(test)]
+mod threats;
+#[cfg(test)]
 mod together;
 #[cfg(test)]
 mod trace_bulk;

@@ -41,6 +41,7 @@ impl Step<'_> {
             grants: judged.grants.clone(),
             admitted_at: self.now,
             mutated: judged.gathered.mutated.clone(),
+            absent: judged.gathered.absent(),
             reads: judged.gathered.reads.clone(),
             predicted: judged.predicted.clone(),
             selects: judged.selects.clone(),

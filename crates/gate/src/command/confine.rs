@@ -61,8 +61,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Makes the folders of one run. A command that only reads, in a session that built nothing, has
-    /// no use for layers and gets none.
+    /// Makes the folders of one run. A command that only reads, in a session that built nothing,
+    /// has no use for layers and gets none.
     pub(crate) fn make(room: &Room<'_>, command: &Command) -> Result<Self, GateError> {
         let folders = room.folders();
         let own = folders.execution(&room.ticket.execution);

@@ -43,6 +43,20 @@ CREATE INDEX IF NOT EXISTS images_by_time ON images (at);
 /// Versions only ever add tables and indexes, so that a later one makes what is missing.
 const SCHEMA_VERSION: i64 = 4;
 
+fn is_set_up(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    Ok(version >= SCHEMA_VERSION)
+}
+
+fn set_up(connection: &Connection) -> Result<(), rusqlite::Error> {
+    if is_set_up(connection)? {
+        return Ok(());
+    }
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.execute_batch(SCHEMA)?;
+    connection.pragma_update(None, "user_version", SCHEMA_VERSION)
+}
+
 /// One settled execution that changed files.
 #[derive(Clone, Debug)]
 pub(crate) struct Taken {
@@ -76,15 +90,18 @@ impl Book {
         let path = folder.join("trace.db");
         let opened = Connection::open(&path).and_then(|connection| {
             connection.busy_timeout(Duration::from_millis(LOCK_WAIT_MS_MAX))?;
-            connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
-            let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-            if version < SCHEMA_VERSION {
-                connection.execute_batch(SCHEMA)?;
-                connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-            }
-            Ok(connection)
+            Ok((is_set_up(&connection)?, connection))
         });
+        let opened = match opened {
+            Ok((true, connection)) => Ok(connection),
+            Ok((false, connection)) => {
+                // Changing the journal's mode waits for nobody, so whoever begins it is alone.
+                let _alone = files::lock(&folder.join("lock"))?;
+                set_up(&connection).map(|()| connection)
+            }
+            Err(error) => Err(error),
+        };
         match opened {
             Ok(connection) => Ok(Self { path, connection }),
             Err(source) => Err(GateError::Book { path, source }),

@@ -3,6 +3,7 @@
 use serde_json::json;
 use tagout_gate::{Deprecation, Outcome};
 use tagout_vocab::State;
+use tagout_workspace::RelPath;
 
 use crate::support::*;
 
@@ -191,4 +192,27 @@ fn draft_07_is_accepted_for_foreign_tools() {
         tagout_gate::violations(&validator, &json!({"n": "x"})).len(),
         1
     );
+}
+
+/// H13: a person may save after a call was judged and before its tool looks; that is not lost.
+#[test]
+fn a_save_after_the_verdict_is_not_overwritten() {
+    let world = World::new();
+    world.write("src/old.txt", "old");
+    let root = world.root.clone();
+    let late = tool("write_to_file", move |input, context| {
+        let name = input.get("path").and_then(|path| path.as_str()).unwrap();
+        std::fs::write(root.join(name), "theirs").unwrap();
+        let path = RelPath::from(&context.resolve(name)?);
+        context.transaction().write(&path, b"mine")?;
+        said("written")
+    });
+    let engine = in_action(&world, vec![late]);
+    assert_eq!(code(&engine.execute(&read("src/old.txt"))), "ALLOWED");
+    for path in ["src/old.txt", "src/new.txt"] {
+        let receipt = engine.execute(&write(path, "mine"));
+        assert_eq!(code(&receipt), "STALE_FILE", "{path}: {receipt:?}");
+        assert_eq!(receipt.outcome, Outcome::RolledBack, "{path}");
+        assert_eq!(world.read(path).as_deref(), Some("theirs"), "{path}");
+    }
 }

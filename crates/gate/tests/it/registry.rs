@@ -69,7 +69,8 @@ fn the_catalogue_has_the_last_word() {
     assert_eq!(registry.declarations().count(), 1);
 }
 
-/// The program's own tools are let in under the same rules, their schemas aside, which a test holds.
+/// The program's own tools are let in under the same rules, their schemas aside, which a test
+/// holds.
 #[test]
 fn own_tools_are_checked_too() {
     let mut registry = Registry::new(catalogue().clone());

@@ -111,7 +111,8 @@ impl<'a> World<'a> {
         Ok(Some(f64::from(count)))
     }
 
-    /// The most memory that the processes of one `exec` held: the one that was called, in megabytes.
+    /// The most memory that the processes of one `exec` held: the one that was called, in
+    /// megabytes.
     pub(super) fn memory(&self, place: &Path) -> Result<f64, XtaskError> {
         let mut command = self.exec(place);
         command.stdin(Stdio::null()).stdout(Stdio::null());

@@ -202,7 +202,8 @@ proptest! {
     fn the_quick_check_of_numbers_is_never_wider(least in any_number(), value in any_json()) {
         let schema = json!({"minimum": least});
         let full = jsonschema::draft202012::new(&schema).unwrap();
-        for value in [value, least.clone(), json!(u64::MAX), json!(i64::MIN), json!(-1), json!(0.5)] {
+        let ends = [json!(u64::MAX), json!(i64::MIN), json!(-1), json!(0.5)];
+        for value in [value, least.clone()].into_iter().chain(ends) {
             let quick = shape::fits(&schema, &value);
             prop_assert!(full.is_valid(&value) || !quick, "{schema} {value}");
         }

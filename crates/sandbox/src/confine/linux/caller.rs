@@ -67,8 +67,8 @@ impl Helper {
         })
     }
 
-    /// A copy of this process becomes the helper, which costs a fraction of a start. That works only
-    /// before there is a second thread.
+    /// A copy of this process becomes the helper, which costs a fraction of a start. That works
+    /// only before there is a second thread.
     fn copy() -> io::Result<Self> {
         if std::fs::read_dir("/proc/self/task")?.count() != 1 {
             return Err(io::ErrorKind::Unsupported.into());
