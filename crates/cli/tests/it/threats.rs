@@ -35,7 +35,11 @@ fn threat_t002_too_much_of_everything() {
 #[test]
 fn threat_t004_nobody_widens_their_own_rights() {
     let site = Site::new(&[]);
-    let law = site.read(".orchestration/active_intents.yaml");
+    let law = || {
+        ["active_intents.yaml", "hook_policy.yaml"]
+            .map(|name| site.read(&format!(".orchestration/{name}")))
+    };
+    let before = law();
     for line in [
         "tagout grant issue --capability filesystem.write --holder s-1 --yes",
         "tagout trust --yes",
@@ -52,12 +56,7 @@ fn threat_t004_nobody_widens_their_own_rights() {
     ] {
         let ran = site.exec(line);
         assert_ne!(ran.code, Some(0), "{line}: {}", ran.shown());
-        assert_eq!(
-            site.read(".orchestration/active_intents.yaml"),
-            law,
-            "{line}"
-        );
-        assert_eq!(site.read(".orchestration/hook_policy.yaml"), None, "{line}");
+        assert_eq!(law(), before, "{line}");
     }
     // Nothing got wider: what was refused before is refused now, and reading still works.
     assert_ne!(site.exec("printf x > docs.md").code, Some(0));
