@@ -25,7 +25,11 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
     };
     let answer = match &open.what {
         Admitted::Exec(id) => {
-            work.notes.unsend(id);
+            // A tool that only starts a command may report before the command has begun. It is
+            // judged when it does, and its note is good for this line, once and not for long.
+            if !matches!(post.ended, Ended::Succeeded) {
+                work.notes.unsend(id);
+            }
             Answer::NoDecision
         }
         Admitted::Done => Answer::NoDecision,
