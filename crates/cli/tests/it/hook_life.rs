@@ -182,39 +182,42 @@ fn delegation_past_the_hooks_is_denied() {
 fn a_background_command_is_settled_at_its_exit() {
     let site = site_for(&[Client::ClaudeCode]);
     let client = Client::ClaudeCode;
-    let call = Call::shell(
-        client,
-        ("main", "bg"),
-        "echo later > src/claude-code/later.txt",
-    );
-    let said = ask(&site, &call);
-    assert_eq!(said.does(), Does::RunsRewritten, "{said:?}");
-    let value = said.value.unwrap();
-    let line = value["hookSpecificOutput"]["updatedInput"]["command"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let mut begun: Value = serde_json::from_slice(&call.reported(&site.root())).unwrap();
-    begun["tool_response"] = serde_json::json!({ "backgroundTaskId": "b1", "stdout": "" });
-    let event = call.after();
-    let done = count(&site, "COMPLETED");
-    fed(
-        hook(&site, &Line::of(client, &event)),
-        begun.to_string().as_bytes(),
-    );
-    assert_eq!(count(&site, "COMPLETED"), done, "it only began");
-    let mut shell = Command::new("sh");
-    shell
-        .args(["-c", &line])
-        .current_dir(site.root())
-        .env("HOME", site.home());
-    let ran = shell.output().unwrap();
-    assert!(ran.status.success(), "{ran:?}");
-    assert_eq!(
-        site.read("src/claude-code/later.txt").as_deref(),
-        Some("later\n")
-    );
-    assert_eq!(count(&site, "COMPLETED"), done + 1, "it ended");
+    // A tool that starts commands need not say so in words that anybody knows.
+    for (id, response) in [
+        (
+            "bg",
+            serde_json::json!({ "backgroundTaskId": "b1", "stdout": "" }),
+        ),
+        ("watch", serde_json::json!("it was started")),
+    ] {
+        let path = format!("src/claude-code/{id}.txt");
+        let call = Call::shell(client, ("main", id), &format!("echo later > {path}"));
+        let said = ask(&site, &call);
+        assert_eq!(said.does(), Does::RunsRewritten, "{said:?}");
+        let value = said.value.unwrap();
+        let line = value["hookSpecificOutput"]["updatedInput"]["command"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let mut begun: Value = serde_json::from_slice(&call.reported(&site.root())).unwrap();
+        begun["tool_response"] = response;
+        let event = call.after();
+        let done = count(&site, "COMPLETED");
+        fed(
+            hook(&site, &Line::of(client, &event)),
+            begun.to_string().as_bytes(),
+        );
+        assert_eq!(count(&site, "COMPLETED"), done, "it only began");
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &line])
+            .current_dir(site.root())
+            .env("HOME", site.home());
+        let ran = shell.output().unwrap();
+        assert!(ran.status.success(), "{id}: {ran:?}");
+        assert_eq!(site.read(&path).as_deref(), Some("later\n"));
+        assert_eq!(count(&site, "COMPLETED"), done + 1, "it ended");
+    }
 }
 
 /// H6: what needs a person is a denial that names the request; after the yes the same call goes
