@@ -109,6 +109,6 @@ const WANTED: &[Wanted] = &[
 pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
     let rounds = rounds.to_string();
     let mut all = told("tagout-trace", "bench_trace", &[&rounds])?;
-    all.extend(told("tagout-gate", "bench_trace", &[&rounds])?);
+    all.extend(told("tagout-gate", "bench_store", &[&rounds])?);
     Ok(lines("trace", &all, WANTED))
 }
