@@ -156,6 +156,17 @@ impl Notes {
         paths.iter().filter_map(read).collect()
     }
 
+    /// Notes a conversation that only names files of this workspace, from outside.
+    pub(crate) fn visit(&self, session: &SessionId) -> Result<(), Failure> {
+        self.write(&["visitors"], &visitor_name(session), session)
+    }
+
+    /// Whether a conversation is such a one.
+    pub(crate) fn is_visitor(&self, session: &SessionId) -> bool {
+        let path = self.folder.join("visitors").join(visitor_name(session));
+        path.exists()
+    }
+
     /// Notes an open call.
     pub(crate) fn open(&self, call: &Open, now: Timestamp, unique: &str) -> Result<(), Failure> {
         let session = session_name(&call.key.session);
@@ -243,6 +254,10 @@ fn session_name(session: &SessionId) -> String {
         "hook session",
         [session.as_str().as_bytes()],
     ))
+}
+
+fn visitor_name(session: &SessionId) -> String {
+    format!("{}.json", session_name(session))
 }
 
 fn intent_name(intent: &IntentId) -> String {

@@ -5,6 +5,7 @@
 
 mod life;
 mod own;
+mod place;
 mod post;
 mod pre;
 mod shell;

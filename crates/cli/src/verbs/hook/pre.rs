@@ -119,6 +119,13 @@ fn wait(refusal: &mut Refusal, approval: &str) {
 /// How an agent of a client takes an intent up.
 fn help(work: &Work, refusal: &mut Refusal) {
     if matches!(refusal.code, Code::StateViolation | Code::IntentRequired) {
+        if work.is_outside() {
+            refusal.remedy = format!(
+                "what lies in `{}` is changed in a conversation that starts there",
+                work.places.root.display()
+            );
+            return;
+        }
         let tagout = shell::called(work);
         refusal.remedy = format!(
             "run `{tagout} intent list`, then `{tagout} intent select ID` as a command of its own, \
