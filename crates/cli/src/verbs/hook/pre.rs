@@ -76,8 +76,7 @@ pub(super) fn admit(
             let millis = clock::now().as_millis().saturating_sub(HOOK_MISSING_MS);
             let before = Timestamp::from_millis(millis);
             let session = &work.incoming.context.session;
-            let mut freed = work.engine.settle_predicted(session)?;
-            freed.extend(work.engine.settle_missing(session, before)?);
+            let freed = work.engine.settle_on(session, &refusal.paths, before)?;
             if freed.is_empty() {
                 return Ok(Err(refusal));
             }
