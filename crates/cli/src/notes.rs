@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tagout_agents::PairingKey;
 use tagout_vocab::limits::{HOOK_NOTE_BYTES_MAX, HOOK_NOTE_MS_MAX, HOOK_NOTES_MAX};
-use tagout_vocab::{CallId, Digest, IntentId, SessionId, Timestamp};
+use tagout_vocab::{CallId, Code, Digest, IntentId, SessionId, Timestamp};
 use tagout_workspace::files;
 
 use crate::failure::Failure;
@@ -197,37 +197,56 @@ impl Notes {
         self.folder.join("exec").join(format!("{id}.json"))
     }
 
-    /// The note under which `exec` may run a line, used up. With an id only that one counts.
-    pub(crate) fn take_sent(&self, id: Option<&str>, line: &str, now: Timestamp) -> Option<Sent> {
+    /// The note under which `exec` may run a line, used up. With an id only that one counts;
+    /// without one, a line that several conversations sent is nobody's.
+    pub(crate) fn take_sent(
+        &self,
+        id: Option<&str>,
+        line: &str,
+        now: Timestamp,
+    ) -> Result<Option<Sent>, Failure> {
         let digest = line_digest(line);
-        let paths = match id {
-            Some(id)
-                if id
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') =>
-            {
-                vec![self.sent_path(id)]
-            }
-            Some(_) => Vec::new(),
-            None => listed(&self.folder.join("exec")),
-        };
-        paths.into_iter().find_map(|path| {
-            let mut sent: Sent = read(&path).ok().flatten()?;
+        let mut found: Option<(PathBuf, Sent)> = None;
+        for path in self.sent_paths(id) {
+            let Some(sent) = read::<Sent>(&path).ok().flatten() else {
+                continue;
+            };
             if is_old(sent.at, now) {
                 forget(&path);
-                return None;
+                continue;
             }
-            let at = sent.lines.iter().position(|one| *one == digest)?;
-            sent.lines.remove(at);
-            let kept = if sent.lines.is_empty() {
-                files::remove_note(&path).map_err(Failure::failed)
-            } else {
-                let name = path.file_name()?.to_str()?;
-                self.write(&["exec"], name, &sent)
-            };
-            // A note that can't be used up would be good for a second time.
-            kept.ok().map(|()| sent)
-        })
+            if !sent.lines.contains(&digest) {
+                continue;
+            }
+            match &found {
+                Some((_, first)) if first.session != sent.session => return Err(nobodys()),
+                Some(_) => {}
+                None => found = Some((path, sent)),
+            }
+        }
+        Ok(found.and_then(|(path, sent)| self.used(&path, sent, digest)))
+    }
+
+    fn sent_paths(&self, id: Option<&str>) -> Vec<PathBuf> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        match id {
+            Some(id) if id.bytes().all(is_plain) => vec![self.sent_path(id)],
+            Some(_) => Vec::new(),
+            None => listed(&self.folder.join("exec")),
+        }
+    }
+
+    fn used(&self, path: &Path, mut sent: Sent, digest: Digest) -> Option<Sent> {
+        let at = sent.lines.iter().position(|one| *one == digest)?;
+        sent.lines.remove(at);
+        let kept = if sent.lines.is_empty() {
+            files::remove_note(path).map_err(Failure::failed)
+        } else {
+            let name = path.file_name()?.to_str()?;
+            self.write(&["exec"], name, &sent)
+        };
+        // A note that can't be used up would be good for a second time.
+        kept.ok().map(|()| sent)
     }
 
     /// Notes a selection, so that the command only has to print.
@@ -242,6 +261,13 @@ impl Notes {
         forget(&path);
         selected.filter(|selected| !is_old(selected.at, now))
     }
+}
+
+/// Two conversations wait for the same line: whichever it was run for, the other would be wrong.
+fn nobodys() -> Failure {
+    let message = "more than one conversation sent exactly this line here";
+    Failure::denied(Code::Conflict, message)
+        .hint("run it again in other words, with a comment at its end")
 }
 
 fn is_old(at: Timestamp, now: Timestamp) -> bool {

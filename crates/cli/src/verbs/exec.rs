@@ -131,7 +131,7 @@ fn agent(name: &str) -> Agent {
 fn actor(engine: &Engine, args: &ExecArgs, line: &str) -> Result<(SessionId, Agent), Failure> {
     if args.session.is_none() {
         let notes = Notes::of(engine.site().state());
-        if let Some(sent) = notes.take_sent(args.permit.as_deref(), line, clock::now()) {
+        if let Some(sent) = notes.take_sent(args.permit.as_deref(), line, clock::now())? {
             return Ok((sent.session, agent(&sent.client)));
         }
     }
