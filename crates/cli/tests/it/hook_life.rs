@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use tagout_agents::Client;
+use tagout_vocab::Digest;
 
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said, said};
@@ -83,6 +84,109 @@ fn a_missing_result_is_settled_later() {
         !told(&ask(&site, &call)).contains("PATH_BUSY"),
         "the file is free"
     );
+}
+
+/// Makes every open permit older than any that is waited for.
+fn age_permits(site: &Site) {
+    for entry in fs::read_dir(site.state().join("gate/permits")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut ticket: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let at = ticket["admitted_at"].as_i64().unwrap();
+        ticket["admitted_at"] = (at - 60_000).into();
+        fs::write(&path, ticket.to_string()).unwrap();
+    }
+}
+
+/// §13.8: a busy path settles what held that path, and nothing else: other calls may still wait for
+/// a person's yes at their client.
+#[test]
+fn a_busy_path_settles_no_other_call() {
+    let client = Client::ClaudeCode;
+    let site = site_for(&[client]);
+    let (first, waiting) = (written(client, "a"), written(client, "waiting"));
+    assert!(ask(&site, &first).runs());
+    assert!(ask(&site, &waiting).runs());
+    age_permits(&site);
+    let again = Call::write(client, ("main", "b"), "src/claude-code/a.txt", "more");
+    let said = ask(&site, &again);
+    assert!(said.runs(), "{said:?}");
+    assert_eq!(count(&site, "ROLLED_BACK"), 1, "the one whose path it is");
+    let before = count(&site, "COMPLETED");
+    site.write("src/claude-code/waiting.txt", "new");
+    tell(&site, &waiting);
+    assert_eq!(count(&site, "COMPLETED"), before + 1);
+}
+
+/// §13.3: a line that two conversations handed to `exec` belongs to neither until one of them says
+/// it in other words.
+#[test]
+fn a_line_of_two_conversations_is_nobodys() {
+    let client = Client::Goose;
+    let site = site_for(&[]);
+    site.write("src/a.txt", "a\n");
+    let line = "cat src/a.txt";
+    let asked = |session: &str, line: &str| {
+        let own = format!("'{}' exec -- '{line}'", env!("CARGO_BIN_EXE_tagout"));
+        let call = Call::shell(client, (session, line), &own);
+        let said = ask(&site, &call);
+        assert!(said.runs(), "{said:?}");
+    };
+    asked("a", line);
+    asked("b", line);
+    let ran = site.tagout(&["exec", "--", line]);
+    assert_eq!(ran.code, Some(126), "{}", ran.shown());
+    let why = "more than one conversation";
+    assert!(ran.stderr.contains(why), "{}", ran.shown());
+    asked("b", "cat src/a.txt # b");
+    let ran = site.tagout(&["exec", "--", "cat src/a.txt # b"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "a\n"));
+    let log = site
+        .tagout(&["log", "--json", "--session", "goose:b"])
+        .stdout;
+    assert!(log.contains("COMPLETED"), "{log}");
+}
+
+/// §13.8: a result that comes after its call was settled by the files takes its note away all the
+/// same: the next equal call is paired with its own.
+#[test]
+fn a_late_result_leaves_no_note() {
+    let client = Client::GeminiCli;
+    let site = site_for(&[client]);
+    let first = written(client, "a");
+    assert!(ask(&site, &first).runs());
+    site.write("src/gemini-cli/a.txt", "new");
+    // Another call needs the file, so the first one is settled.
+    let second = Call::write(client, ("main", "b"), "src/gemini-cli/a.txt", "more");
+    assert!(ask(&site, &second).runs());
+    let late = tell(&site, &first);
+    assert_eq!(late.code, Some(0), "{late:?}");
+    site.write("src/gemini-cli/a.txt", "more");
+    tell(&site, &second);
+    let before = count(&site, "COMPLETED");
+    assert!(ask(&site, &first).runs());
+    site.write("src/gemini-cli/a.txt", "new");
+    tell(&site, &first);
+    assert_eq!(count(&site, "COMPLETED"), before + 1, "its own result");
+}
+
+/// L4: a hook that died between its claim and its permit holds the path for nobody.
+#[test]
+fn a_dead_hook_holds_no_path() {
+    let client = Client::ClaudeCode;
+    let site = site_for(&[client]);
+    let claims = site.state().join("claims");
+    let name = Digest::of(b"src/claude-code/a.txt").hex();
+    let claim = claims.join(&name[..40]);
+    fs::write(&claim, "release claude-code:dead\n").unwrap();
+    let said = ask(&site, &written(client, "a"));
+    assert!(said.runs(), "{said:?}");
+    // What is really open still holds it.
+    let kept = fs::read_to_string(&claim).unwrap();
+    assert!(!kept.contains("dead"), "{kept}");
+    let second = Call::write(client, ("main", "b"), "src/claude-code/a.txt", "more");
+    let busy = ask(&site, &second);
+    assert!(told(&busy).contains("PATH_BUSY"), "{busy:?}");
+    assert_eq!(fs::read_to_string(&claim).unwrap(), kept);
 }
 
 /// §13.4: an empty prompt and a notification reset nothing; what a person types does.

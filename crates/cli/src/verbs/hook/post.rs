@@ -1,7 +1,7 @@
 //! After a tool: paired with what was admitted, and settled.
 
 use tagout_agents::{Answer, Ended, PairingKey, Post, pair};
-use tagout_gate::{Permit, Report, Reported};
+use tagout_gate::{GateError, Permit, Report, Reported};
 
 use super::work::Work;
 use crate::failure::Failure;
@@ -30,13 +30,18 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
             if !matches!(post.ended, Ended::Succeeded) {
                 work.notes.unsend(id);
             }
-            Answer::NoDecision
+            Ok(Answer::NoDecision)
         }
-        Admitted::Done => Answer::NoDecision,
-        Admitted::Guard(execution) => settled(work, work.engine.resume(execution)?, post),
+        Admitted::Done => Ok(Answer::NoDecision),
+        Admitted::Guard(execution) => match work.engine.resume(execution) {
+            Ok(permit) => Ok(settled(work, permit, post)),
+            // It was settled before, by what the files told.
+            Err(GateError::NoPermit { .. }) => Ok(Answer::NoDecision),
+            Err(error) => Err(error.into()),
+        },
     };
     notes::forget(path);
-    Ok(answer)
+    answer
 }
 
 fn settled(work: &Work, permit: Permit, post: &Post) -> Answer {
