@@ -169,6 +169,25 @@ fn a_late_result_leaves_no_note() {
     assert_eq!(count(&site, "COMPLETED"), before + 1, "its own result");
 }
 
+/// §12: the hook believes no search path: on a client that takes no other line, the name may start
+/// another program than this one, and only the path is let through.
+#[test]
+fn a_name_is_not_looked_up() {
+    let site = site_for(&[]);
+    let bin = site.home().join("bin");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tagout"), bin.join("tagout")).unwrap();
+    for client in [Client::Goose, Client::QwenCode, Client::Kiro] {
+        let call = Call::shell(client, ("s", "c"), "tagout exec -- 'rm -rf src'");
+        let mut command = hook(&site, &Line::of(client, &call.before()));
+        command.env("PATH", &bin);
+        let said = said(client, &fed(command, &call.payload(&site.root())));
+        assert_eq!(said.does(), Does::Denies, "{said:?}");
+        let own = format!("{} exec -- ", env!("CARGO_BIN_EXE_tagout"));
+        assert!(told(&said).contains(&own), "{said:?}");
+    }
+}
+
 /// L4: a hook that died between its claim and its permit holds the path for nobody.
 #[test]
 fn a_dead_hook_holds_no_path() {

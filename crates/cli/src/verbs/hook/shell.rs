@@ -47,15 +47,13 @@ pub(super) fn selects(pre: &Pre) -> bool {
 }
 
 /// Decides about a call that runs commands. A line that calls Tagout by its name calls this
-/// program, whatever the search path of the client's shell says.
+/// program, whatever the search path of the client's shell says; where the line can't be rewritten,
+/// only the path is sure to.
 pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
     let Some((key, line)) = by_path(found)? else {
         return decided(work, pre, found);
     };
     if !rewrites(work) {
-        if args::is_on_path(own::NAME) {
-            return decided(work, pre, found);
-        }
         return Ok(deny(work, &pre.call, by_another_name(&line)));
     }
     if let Some(answer) = narrowed(work, &pre.call) {
@@ -80,8 +78,7 @@ pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer
 
 /// How Tagout is called in this client's shell so that this program answers.
 pub(super) fn called(work: &Work) -> String {
-    let by_name = rewrites(work) || args::is_on_path(own::NAME);
-    let path = args::own_program().filter(|_| !by_name);
+    let path = args::own_program().filter(|_| !rewrites(work));
     path.map_or_else(|| own::NAME.to_owned(), |path| quoted([path.as_str()]))
 }
 
@@ -112,8 +109,7 @@ fn own_path() -> Result<String, Failure> {
 fn by_another_name(line: &str) -> Refusal {
     Refusal {
         code: Code::ToolUnknown,
-        reason: "the search path of this client does not lead to the program that governs it"
-            .to_owned(),
+        reason: "nobody knows which program this name starts in this client's shell".to_owned(),
         remedy: format!("run exactly this instead: {line}"),
         retryable: true,
         intent_id: None,
