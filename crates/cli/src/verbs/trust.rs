@@ -21,15 +21,21 @@ pub(crate) fn run(place: &PlaceArgs, args: &TrustArgs) -> Result<Exit, Failure> 
     if !first && waiting.is_empty() {
         return done("nothing waits: the tree is as it was accepted", args.json);
     }
-    for change in waiting {
-        report::note(&shown(change));
-    }
-    if first {
-        report::note("nobody has accepted this workspace's files yet; all of them would hold");
-    }
+    show(&engine);
     person::agrees(args.yes, "Accept this?")?;
     accept(&engine, &sources)?;
     done("accepted", args.json)
+}
+
+/// Shows what the tree would change.
+pub(crate) fn show(engine: &Engine) {
+    let shelf = engine.shelf();
+    for change in &shelf.waiting {
+        report::note(&shown(change));
+    }
+    if shelf.standing == Standing::NotTrusted {
+        report::note("nobody has accepted this workspace's files yet; all of them would hold");
+    }
 }
 
 fn done(said: &str, json: bool) -> Result<Exit, Failure> {
