@@ -206,7 +206,7 @@ impl Notes {
         now: Timestamp,
     ) -> Result<Option<Sent>, Failure> {
         let digest = line_digest(line);
-        let mut found: Option<(PathBuf, Sent)> = None;
+        let mut found: Vec<(PathBuf, Sent)> = Vec::new();
         for path in self.sent_paths(id) {
             let Some(sent) = read::<Sent>(&path).ok().flatten() else {
                 continue;
@@ -218,13 +218,13 @@ impl Notes {
             if !sent.lines.contains(&digest) {
                 continue;
             }
-            match &found {
-                Some((_, first)) if first.session != sent.session => return Err(nobodys()),
-                Some(_) => {}
-                None => found = Some((path, sent)),
+            if found.iter().any(|(_, one)| one.session != sent.session) {
+                return Err(nobodys());
             }
+            found.push((path, sent));
         }
-        Ok(found.and_then(|(path, sent)| self.used(&path, sent, digest)))
+        let used = |(path, sent): (PathBuf, Sent)| Self::used(&path, sent, digest);
+        Ok(found.into_iter().find_map(used))
     }
 
     fn sent_paths(&self, id: Option<&str>) -> Vec<PathBuf> {
@@ -236,17 +236,24 @@ impl Notes {
         }
     }
 
-    fn used(&self, path: &Path, mut sent: Sent, digest: Digest) -> Option<Sent> {
-        let at = sent.lines.iter().position(|one| *one == digest)?;
-        sent.lines.remove(at);
-        let kept = if sent.lines.is_empty() {
-            files::remove_note(path).map_err(Failure::failed)
-        } else {
-            let name = path.file_name()?.to_str()?;
-            self.write(&["exec"], name, &sent)
-        };
-        // A note that can't be used up would be good for a second time.
-        kept.ok().map(|()| sent)
+    /// Uses a line of a note up: of several processes that try, one makes the mark. Gives the note
+    /// to that one.
+    fn used(path: &Path, sent: Sent, digest: Digest) -> Option<Sent> {
+        let marks: Vec<PathBuf> = (0..sent.lines.len())
+            .map(|at| path.with_extension(format!("{at}.used")))
+            .collect();
+        let lines = sent.lines.iter().zip(&marks);
+        let mut fitting = lines.filter(|(line, _)| **line == digest);
+        let mark = |(_, mark): &(&Digest, &PathBuf)| files::create_note(mark).unwrap_or(false);
+        fitting.find(mark)?;
+        // Who came before may have taken the whole note away since it was read.
+        let is_there = path.exists();
+        if !is_there || marks.iter().all(|mark| mark.exists()) {
+            // The note goes first, so that no mark is missing while it is there.
+            forget(path);
+            marks.iter().for_each(|mark| forget(mark));
+        }
+        is_there.then_some(sent)
     }
 
     /// Notes a selection, so that the command only has to print.
