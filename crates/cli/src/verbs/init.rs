@@ -89,7 +89,7 @@ fn accept(engine: &Engine, written: &[Wanted], yes: bool) -> Result<bool, Failur
         trust::accept(engine, &sources)?;
         return Ok(true);
     }
-    trust::show(engine);
+    trust::show(engine, &sources);
     if !yes && person::wants("Accept the files that were there already?")? {
         trust::accept(engine, &sources)?;
         return Ok(true);
