@@ -5,11 +5,15 @@ pub(crate) mod homes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tagout_agents::PairingKey;
-use tagout_vocab::limits::{HOOK_NOTE_BYTES_MAX, HOOK_NOTE_MS_MAX, HOOK_NOTES_MAX};
+use tagout_vocab::limits::{
+    HOOK_NOTE_BYTES_MAX, HOOK_NOTE_MS_MAX, HOOK_NOTES_MAX, PERMIT_OPEN_MS_MAX, SESSION_KEPT_MS,
+    TIDY_INTERVAL_MS,
+};
 use tagout_vocab::{CallId, Code, Digest, IntentId, SessionId, Timestamp};
 use tagout_workspace::files;
 
@@ -34,6 +38,9 @@ pub(crate) struct Whereabouts {
 pub(crate) struct Open {
     /// What ties the result to it.
     pub(crate) key: PairingKey,
+    /// The same with the arguments that the client was given instead, where it was.
+    #[serde(default)]
+    pub(crate) rewritten: Option<PairingKey>,
     /// What was admitted.
     pub(crate) what: Admitted,
 }
@@ -139,6 +146,30 @@ impl Notes {
         write().map_err(Failure::failed)
     }
 
+    /// Takes away what nobody will ask for any more, once in a while.
+    pub(crate) fn tidy(&self, now: Timestamp) {
+        let mark = self.folder.join("tidied");
+        if !self.folder.exists() || (mark.exists() && !is_older(&mark, now, TIDY_INTERVAL_MS)) {
+            return;
+        }
+        // What fails must not be tried again by every process.
+        if files::write_note(&mark, b"", Some(0o600)).is_err() {
+            return;
+        }
+        for (folder, kept_ms) in [
+            ("exec", HOOK_NOTE_MS_MAX),
+            ("selected", HOOK_NOTE_MS_MAX),
+            ("visitors", SESSION_KEPT_MS),
+        ] {
+            drop_older(&self.folder.join(folder), now, kept_ms);
+        }
+        for session in entries(&self.folder.join("open")) {
+            drop_older(&session, now, PERMIT_OPEN_MS_MAX);
+            // It goes only when it is empty.
+            files::remove_dir(&session).unwrap_or_default();
+        }
+    }
+
     /// Notes that a client's hook is not registered any more, or that it is again.
     pub(crate) fn keep_gone(&self, client: &str, gone: Option<&Gone>) -> Result<(), Failure> {
         let name = format!("{client}.json");
@@ -177,8 +208,7 @@ impl Notes {
     /// The open calls of a session, oldest first, each with its file.
     pub(crate) fn opened(&self, session: &SessionId) -> Vec<(PathBuf, Open)> {
         let folder = self.folder.join("open").join(session_name(session));
-        let mut paths = listed(&folder);
-        paths.sort();
+        let paths = listed(&folder);
         let read = |path: PathBuf| read::<Open>(&path).ok().flatten().map(|open| (path, open));
         paths.into_iter().filter_map(read).collect()
     }
@@ -303,17 +333,34 @@ pub(crate) fn forget(path: &Path) {
     files::remove_note(path).unwrap_or_default();
 }
 
+/// The notes in a folder, oldest first where their names tell it.
 fn listed(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let paths = entries
-        .flatten()
-        .take(HOOK_NOTES_MAX)
-        .map(|entry| entry.path());
+    let is_note = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "json");
+    let mut paths: Vec<PathBuf> = entries(folder).into_iter().filter(is_note).collect();
+    paths.sort();
+    paths.truncate(HOOK_NOTES_MAX);
     paths
-        .filter(|path| path.extension().is_some_and(|kind| kind == "json"))
-        .collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).map(|all| all.flatten().map(|entry| entry.path()));
+    entries.map_or_else(|_| Vec::new(), Iterator::collect)
+}
+
+/// Whether a file was written longer ago than this. One that can't be looked at was not.
+fn is_older(path: &Path, now: Timestamp, than_ms: i64) -> bool {
+    let written = fs::metadata(path).and_then(|found| found.modified()).ok();
+    let age = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let written = age.and_then(|age| i64::try_from(age.as_millis()).ok());
+    written.is_some_and(|at| now.as_millis().saturating_sub(at) > than_ms)
+}
+
+fn drop_older(folder: &Path, now: Timestamp, than_ms: i64) {
+    for path in entries(folder) {
+        if is_older(&path, now, than_ms) {
+            forget(&path);
+        }
+    }
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {

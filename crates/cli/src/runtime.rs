@@ -130,7 +130,9 @@ fn open_under(
     let site = Site::open(places)?;
     let shelf = shelf(&site, user, &places.root)?;
     let registry = registry(&shelf, more)?;
-    for gone in Notes::of(site.state()).gone() {
+    let notes = Notes::of(site.state());
+    notes.tidy(clock::now());
+    for gone in notes.gone() {
         report::note(&format!(
             "{}; a person runs `tagout install {}`",
             gone.what, gone.client

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use tagout_agents::Client;
@@ -167,6 +168,111 @@ fn a_late_result_leaves_no_note() {
     site.write("src/gemini-cli/a.txt", "new");
     tell(&site, &first);
     assert_eq!(count(&site, "COMPLETED"), before + 1, "its own result");
+}
+
+/// §13.5: what the hook sent to `exec` is run once, also when several processes come at once.
+#[test]
+fn a_sent_line_is_run_once() {
+    let client = Client::ClaudeCode;
+    let site = site_for(&[]);
+    site.write("src/a.txt", "a\n");
+    let said = ask(&site, &Call::shell(client, ("s", "c"), "cat src/a.txt"));
+    let input = &said.value.as_ref().unwrap()["hookSpecificOutput"]["updatedInput"];
+    let line = input["command"].as_str().unwrap();
+    let start = || {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", line]).current_dir(site.root());
+        shell.env("HOME", site.home()).stdout(Stdio::piped());
+        shell.stderr(Stdio::null()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..6).map(|_| start()).collect();
+    let mut codes = Vec::new();
+    for child in children {
+        codes.push(child.wait_with_output().unwrap().status.code());
+    }
+    let done = codes.iter().filter(|code| **code == Some(0)).count();
+    assert_eq!(done, 1, "{codes:?}");
+    let left = fs::read_dir(site.state().join("hook/exec")).unwrap();
+    assert_eq!(left.count(), 0, "nothing is left of the note");
+}
+
+/// §13.8: where calls have no ids, commands that run side by side are paired by the line that each
+/// was given instead, whichever line the client reports.
+#[test]
+fn rewritten_calls_are_paired() {
+    let site = site_for(&[]);
+    for client in [Client::GeminiCli, Client::CopilotCli, Client::FactoryDroid] {
+        let open = || {
+            let Ok(all) = fs::read_dir(site.state().join("hook/open")) else {
+                return 0;
+            };
+            let each = all.map(|entry| fs::read_dir(entry.unwrap().path()).unwrap().count());
+            each.sum::<usize>()
+        };
+        let before = open();
+        let lines = ["ls src", "ls ."];
+        let calls = lines.map(|line| Call::shell(client, ("pair", line), line));
+        let run = calls.each_ref().map(|call| {
+            let said = ask(&site, call);
+            let value = said.value.as_ref().unwrap();
+            let line = command_in(value).unwrap_or_else(|| panic!("{client}: {said:?}"));
+            Call::shell(client, ("pair", "run"), line)
+        });
+        assert_eq!(open(), before + 2, "{client}");
+        tell(&site, &run[1]);
+        assert_eq!(open(), before + 1, "{client}: the line that was run");
+        tell(&site, &calls[0]);
+        assert_eq!(open(), before, "{client}: the line that was asked for");
+    }
+}
+
+/// The command in an answer.
+fn command_in(value: &Value) -> Option<&str> {
+    let own = value.get("command").and_then(Value::as_str);
+    own.or_else(|| value.as_object()?.values().find_map(command_in))
+}
+
+/// What nobody asked for is taken away: lines that were never run, and open calls of conversations
+/// that are long over, with their folders.
+#[test]
+fn old_notes_are_taken_away() {
+    let client = Client::GeminiCli;
+    let site = site_for(&[]);
+    let said = ask(&site, &Call::shell(client, ("s", "c"), "ls src"));
+    assert!(said.runs(), "{said:?}");
+    let notes = site.state().join("hook");
+    let names = |folder: &str| -> Vec<PathBuf> {
+        let all = fs::read_dir(notes.join(folder)).unwrap();
+        all.map(|entry| entry.unwrap().path()).collect()
+    };
+    let (sent, sessions) = (names("exec"), names("open"));
+    assert_eq!((sent.len(), sessions.len()), (1, 1));
+    let open = fs::read_dir(&sessions[0]).unwrap().next().unwrap().unwrap();
+    let age = |path: &Path, hours: u64| {
+        let at = SystemTime::now() - Duration::from_secs(hours * 3600);
+        fs::File::open(path).unwrap().set_modified(at).unwrap();
+    };
+    site.tagout(&["log"]);
+    site.tagout(&["pending"]);
+    assert_eq!((names("exec").len(), names("open").len()), (1, 1), "in use");
+    age(&sent[0], 1);
+    age(&open.path(), 25);
+    age(&notes.join("tidied"), 2);
+    site.tagout(&["pending"]);
+    assert_eq!((names("exec").len(), names("open").len()), (0, 0));
+}
+
+/// A command that is too long to be sent on leaves nothing behind.
+#[test]
+fn a_refused_line_leaves_no_note() {
+    let site = site_for(&[]);
+    let line = format!("echo {}", "x".repeat(200 << 10));
+    let said = ask(&site, &Call::shell(Client::ClaudeCode, ("s", "c"), &line));
+    assert_eq!(said.does(), Does::Denies);
+    for folder in ["exec", "open"] {
+        let left = fs::read_dir(site.state().join("hook").join(folder));
+        assert_eq!(left.map_or(0, Iterator::count), 0, "{folder}");
+    }
 }
 
 /// §12: the hook believes no search path: on a client that takes no other line, the name may start

@@ -5,7 +5,7 @@ use tagout_gate::{GateError, Permit, Report, Reported};
 
 use super::work::Work;
 use crate::failure::Failure;
-use crate::notes::{self, Admitted};
+use crate::notes::{self, Admitted, Open};
 
 /// Settles a call by what the client says about it.
 pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
@@ -18,7 +18,12 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
         return Ok(settled(work, permit, post));
     }
     let opened = work.notes.opened(&post.key.session);
-    let keys: Vec<PairingKey> = opened.iter().map(|(_, open)| open.key.clone()).collect();
+    let key = |(_, open): &(_, Open)| {
+        let rewritten = open.rewritten.as_ref();
+        let same = rewritten.filter(|key| key.arguments == post.key.arguments);
+        same.unwrap_or(&open.key).clone()
+    };
+    let keys: Vec<PairingKey> = opened.iter().map(key).collect();
     let found = pair(&post.key, &keys).and_then(|at| opened.get(at));
     let Some((path, open)) = found else {
         return Ok(Answer::NoDecision);

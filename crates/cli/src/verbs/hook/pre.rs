@@ -53,10 +53,13 @@ pub(super) fn note_permit(work: &Work, pre: &Pre, permit: &Permit) -> Result<(),
     note(work, pre, Admitted::Guard(permit.execution().clone()))
 }
 
-/// Notes a call that waits for its result.
+/// Notes a call that waits for its result, with the arguments that it goes on with.
 pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure> {
+    // Clients differ in which of the two they report.
+    let rewritten = pre.key.with_arguments(&pre.call.arguments);
     let open = Open {
         key: pre.key.clone(),
+        rewritten: Some(rewritten).filter(|rewritten| *rewritten != pre.key),
         what,
     };
     let unique = crate::runtime::clockwork()?.id("o");

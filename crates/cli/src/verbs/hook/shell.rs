@@ -181,22 +181,21 @@ fn exec(work: &Work, pre: &Pre, options: &[String], command: &[String]) -> Resul
         [line] => line.clone(),
         words => quoted(words.iter().map(String::as_str)),
     };
-    send(work, pre, &[line])?;
+    let id = runtime::clockwork()?.id("e");
+    send(work, pre, (&id, &[line]))?;
     Ok(Answer::NoDecision)
 }
 
-/// Notes lines for `exec`, which judges and runs them in this conversation. Gives the note's id.
-fn send(work: &Work, pre: &Pre, lines: &[String]) -> Result<String, Failure> {
-    let id = runtime::clockwork()?.id("e");
+/// Notes lines for `exec`, which judges and runs them in this conversation.
+fn send(work: &Work, pre: &Pre, (id, lines): (&str, &[String])) -> Result<(), Failure> {
     let sent = Sent {
         session: work.incoming.context.session.clone(),
         client: work.incoming.client.to_string(),
         lines: lines.iter().map(|line| line_digest(line)).collect(),
         at: clock::now(),
     };
-    work.notes.send(&id, &sent)?;
-    note(work, pre, Admitted::Exec(id.clone()))?;
-    Ok(id)
+    work.notes.send(id, &sent)?;
+    note(work, pre, Admitted::Exec(id.to_owned()))
 }
 
 /// §13.5: the command is rewritten, so that the kernel holds it and its writes are judged.
@@ -209,7 +208,7 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
         text.ok_or_else(|| Failure::invalid("the name of a folder is not text"))
     };
     let program = own_path()?;
-    let id = send(work, pre, lines)?;
+    let id = runtime::clockwork()?.id("e");
     let prefix = [
         program,
         "exec".to_owned(),
@@ -222,7 +221,6 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
         "--".to_owned(),
     ];
     let Some(arguments) = rewrite(&pre.call, &prefix) else {
-        work.notes.unsend(&id);
         let refusal = Refusal {
             code: Code::LimitExceeded,
             reason: "the command is too long to be confined".to_owned(),
@@ -235,6 +233,9 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
         };
         return Ok(deny(work, &pre.call, refusal));
     };
+    let mut sent = pre.clone();
+    sent.call.arguments.clone_from(&arguments);
+    send(work, &sent, (&id, lines))?;
     Ok(Answer::AllowRewritten { arguments })
 }
 
