@@ -305,16 +305,26 @@ fn note_seen(inner: &Inner, ticket: &Ticket) {
 }
 
 impl Engine {
-    /// Settles every permit of a session whose files are already what the call makes of them: it is
-    /// done, whether anyone reports it or not.
-    pub fn settle_predicted(&self, session: &SessionId) -> Result<Vec<Receipt>, GateError> {
+    /// Frees paths for another call of the same session: settles the permits on them whose files
+    /// are already what the call makes of them, whether anyone reports it or not, and those that
+    /// nobody reported on since a time. A permit on other paths may still wait for a person's yes
+    /// at its client, and stays.
+    pub fn settle_on(
+        &self,
+        session: &SessionId,
+        paths: &[String],
+        before: Timestamp,
+    ) -> Result<Vec<Receipt>, GateError> {
         let mut receipts = Vec::new();
         for ticket in self.inner.site.store.open_tickets()? {
+            let meets = |path: &WorkspacePath| paths.iter().any(|one| one == path.as_str());
+            if ticket.session != *session || !ticket.mutated.iter().any(meets) {
+                continue;
+            }
             let changed = || self.inner.workspace.diff(&ticket.execution);
-            if ticket.session == *session
-                && is_predicted(&self.inner, &ticket)
-                && changed().is_ok_and(|changes| !changes.is_empty())
-            {
+            let is_done = is_predicted(&self.inner, &ticket)
+                && changed().is_ok_and(|changes| !changes.is_empty());
+            if is_done || ticket.admitted_at < before {
                 receipts.extend(self.settle_unreported(&ticket)?);
             }
         }

@@ -473,6 +473,9 @@ pub const HOOK_NOTE_BYTES_MAX: u64 = 256 * 1024;
 /// Notes of one kind that are looked through.
 pub const HOOK_NOTES_MAX: usize = 4_096;
 
+/// How long an answer waits each time for the other end to take more of it.
+pub const LAST_WORD_MS_MAX: i32 = 5_000;
+
 /// How long after the hook a command may begin that it sent through `exec`.
 pub const HOOK_NOTE_MS_MAX: i64 = 10 * 60 * 1000;
 

@@ -271,6 +271,17 @@ pub fn touch_scratch(path: &Path) -> Result<(), Error> {
     }
 }
 
+/// Makes a new file that only its owner can read. `false` when it is there: of several processes
+/// that try, one makes it.
+pub fn create_note(path: &Path) -> Result<bool, Error> {
+    let (folder, name) = split(path)?;
+    match sys::create(&folder, &name, 0o600) {
+        Ok(_) => Ok(true),
+        Err(error) if sys::is_taken(&error) => Ok(false),
+        Err(error) => Err(Error::io("write", shown(path), error)),
+    }
+}
+
 /// Removes an empty folder durably; a folder that is not there is not missed.
 pub fn remove_dir(path: &Path) -> Result<(), Error> {
     let (folder, name) = split(path)?;

@@ -44,6 +44,8 @@ mod hook_life;
 #[cfg(test)]
 mod hook_oracle;
 #[cfg(test)]
+mod hook_place;
+#[cfg(test)]
 mod hooked;
 mod init;
 #[cfg(test)]
