@@ -388,6 +388,9 @@ pub const GIT_ASKED_MS_MAX: u64 = 30_000;
 /// What it may say.
 pub const GIT_ASKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// How much of what it says a refusal quotes.
+pub const GIT_SAID_CHARS_MAX: usize = 400;
+
 /// Sessions whose build folders and caches are kept; those quiet for longest go first.
 pub const SESSION_LAYERS_MAX: usize = 20;
 
