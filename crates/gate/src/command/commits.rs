@@ -5,16 +5,18 @@
 //! the repository could make it run has an effect. What can't be asked is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use tagout_sandbox::layer::{self, ChangeSet};
-use tagout_vocab::limits::GIT_SAID_CHARS_MAX;
+use tagout_sandbox::layer::{self, ChangeSet, Upper};
+use tagout_vocab::limits::{GIT_INDEX_BYTES_MAX, GIT_SAID_CHARS_MAX};
 use tagout_vocab::{Code, IntentId};
 use tagout_workspace::{Change, ChangeKind, RelPath, files};
 
 use super::folders::made;
 use super::git_asked::{Asked, Git};
 use crate::changes::git::{self, GitPath};
+use crate::changes::index;
 use crate::engine::Inner;
 use crate::error::GateError;
 use crate::observed::{self, Beyond};
@@ -87,7 +89,7 @@ pub(super) fn beyond(
     set: &ChangeSet,
     own: &Path,
 ) -> Vec<Beyond> {
-    let mut found = Vec::new();
+    let mut found = beside(inner, set, own);
     for (folder, books) in repositories(set) {
         match of_repository(inner, intent, (&folder, &books), own) {
             Ok(beyond) => found.extend(beyond),
@@ -101,23 +103,69 @@ pub(super) fn beyond(
     found
 }
 
+/// Whether a path says what is committed or waits to be.
+fn tells(path: &[u8]) -> bool {
+    match git::what(path) {
+        GitPath::Ref => true,
+        GitPath::Bookkeeping => {
+            let name = path.rsplit(|byte| *byte == b'/').next();
+            name.is_some_and(|name| name == b"index" || name.ends_with(b"_HEAD"))
+        }
+        GitPath::Object | GitPath::Authority | GitPath::Worktree => false,
+    }
+}
+
+/// Folders of a repository that hold what others commit from: its submodules and further worktrees.
+const BESIDE: [&[u8]; 2] = [b"modules", b"worktrees"];
+
+fn is_beside(path: &RelPath) -> bool {
+    let mut names = path.segments();
+    let within = names.find(|name| name.eq_ignore_ascii_case(b".git"));
+    within.is_some() && names.next().is_some_and(|name| BESIDE.contains(&name))
+}
+
+/// What a set would change of what other worktrees and submodules commit. Git is asked about the
+/// repository itself alone, so none of that can be judged.
+fn beside(inner: &Inner, set: &ChangeSet, own: &Path) -> Vec<Beyond> {
+    let told = set.judged().filter(|entry| tells(&entry.path));
+    let paths = told.filter_map(|entry| RelPath::new(&entry.path).ok());
+    let changed = paths.filter(|path| is_beside(path) && !is_only_refreshed(inner, path, own));
+    changed
+        .map(|path| Beyond {
+            path,
+            code: Code::ScopeViolation,
+            why: "what another worktree or a submodule commits can't be judged here; a person \
+                  does that"
+                .to_owned(),
+        })
+        .collect()
+}
+
+/// Whether an index stages what it did before: looking through submodules writes theirs anew.
+fn is_only_refreshed(inner: &Inner, path: &RelPath, own: &Path) -> bool {
+    let left = || {
+        let file = Upper::open(&own.join("upper")).ok()?;
+        let file = file.file(path.as_bytes()).ok()?;
+        let mut bytes = Vec::new();
+        let mut limited = file.take(GIT_INDEX_BYTES_MAX);
+        limited.read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    };
+    let stood = || inner.workspace.read(path, GIT_INDEX_BYTES_MAX).ok();
+    path.name() == Some(b"index")
+        && left()
+            .is_some_and(|left| stood().is_some_and(|stood| index::stage_the_same(&left, &stood)))
+}
+
 /// The repositories whose refs or index a set changes: the folder above each `.git`, with one of
 /// the changed paths.
 fn repositories(set: &ChangeSet) -> BTreeMap<Vec<u8>, RelPath> {
     let mut found = BTreeMap::new();
-    for entry in set.judged() {
-        let counts = match git::what(&entry.path) {
-            GitPath::Ref => true,
-            GitPath::Bookkeeping => {
-                let name = entry.path.rsplit(|byte| *byte == b'/').next();
-                name.is_some_and(|name| name == b"index" || name.ends_with(b"_HEAD"))
-            }
-            GitPath::Object | GitPath::Authority | GitPath::Worktree => false,
-        };
+    for entry in set.judged().filter(|entry| tells(&entry.path)) {
         let Ok(path) = RelPath::new(&entry.path) else {
             continue;
         };
-        if counts {
+        if !is_beside(&path) {
             let above = path.segments();
             let above = above.take_while(|name| !name.eq_ignore_ascii_case(b".git"));
             let folder = above.flat_map(|name| [name, b"/"].concat()).collect();
@@ -134,11 +182,6 @@ fn of_repository(
     own: &Path,
 ) -> Result<Vec<Beyond>, GateError> {
     let git = Git::new(inner, folder, own)?;
-    if books.segments().any(|name| name == b"modules") {
-        let why = "the commits of a submodule can't be judged here; a person makes them".to_owned();
-        let (path, code) = (books.clone(), Code::ScopeViolation);
-        return Ok(vec![Beyond { path, code, why }]);
-    }
     let tips = git.ask(Asked::Before, TIPS, b"")?;
     let mut contents = contents(&git.ask(Asked::After, COMMITS, &tips)?)?;
     contents.extend(self::contents(&git.ask(Asked::After, STAGED, b"")?)?);
