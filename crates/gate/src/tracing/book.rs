@@ -155,6 +155,25 @@ impl Pages<'_> {
         })
     }
 
+    /// Does something wholly or not at all: if it fails, nothing of it stays, and what was done
+    /// before does.
+    pub(crate) fn whole<T>(
+        &self,
+        doing: impl FnOnce() -> Result<T, GateError>,
+    ) -> Result<T, GateError> {
+        let say = |sql: &str| {
+            let said = self.transaction.execute_batch(sql);
+            said.map_err(|source| self.wrong(source))
+        };
+        say("SAVEPOINT whole")?;
+        let done = doing();
+        if done.is_err() {
+            say("ROLLBACK TO whole")?;
+        }
+        say("RELEASE whole")?;
+        done
+    }
+
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>, GateError> {
         let found = self.page(name).map_err(|source| self.wrong(source))?;
         Ok(found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))

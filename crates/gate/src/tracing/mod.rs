@@ -90,7 +90,8 @@ pub(crate) fn catch_up(inner: &Inner, fresh: Option<&Fresh<'_>>) -> Result<Vec<S
                 Err(error) => warnings.push(format!("commits are not looked through: {error}")),
             }
         }
-        match publish::publish(inner, &pages) {
+        // What could not be shown is shown by the next call.
+        match pages.whole(|| publish::publish(inner, &pages)) {
             Ok(told) => warnings.extend(told),
             Err(error) => {
                 warnings.push(format!("the views of the trace are not written: {error}"));
