@@ -45,29 +45,32 @@ pub(crate) struct Fresh<'a> {
 }
 
 /// What a client's execution changed, looked at before its snapshot is let go.
-pub(crate) fn of_snapshot(inner: &Inner, ticket: &Ticket) -> Option<Vec<Effect>> {
-    let found = inner
-        .workspace
-        .snapshot_effects(&ticket.execution, TRACE_EFFECTS_BYTES_MAX);
-    found.ok()
+pub(crate) fn of_snapshot(inner: &Inner, ticket: &Ticket) -> Result<Vec<Effect>, GateError> {
+    let workspace = &inner.workspace;
+    Ok(workspace.snapshot_effects(&ticket.execution, TRACE_EFFECTS_BYTES_MAX)?)
 }
 
-/// Takes in an execution that changed something. Never fails the call: what can't be written now is
-/// a warning, and is caught up later.
+/// Takes in an execution that changed something; whether all of it is kept. Never fails the call:
+/// what can't be written now is a warning, and is caught up later.
 pub(crate) fn closed(
     inner: &Inner,
     receipt: &mut Receipt,
     (execution, effects): (&CallId, Option<Vec<Effect>>),
-) {
+) -> bool {
     if receipt.changes.is_empty() {
-        return;
+        return true;
     }
     let fresh = Fresh { execution, effects };
     match catch_up(inner, Some(&fresh)) {
-        Ok(warnings) => receipt.warnings.extend(warnings),
-        Err(error) => receipt
-            .warnings
-            .push(format!("the trace could not be written: {error}")),
+        Ok(warnings) => {
+            receipt.warnings.extend(warnings);
+            true
+        }
+        Err(error) => {
+            let told = format!("the trace could not be written: {error}");
+            receipt.warnings.push(told);
+            false
+        }
     }
 }
 
