@@ -29,9 +29,10 @@ CREATE TABLE IF NOT EXISTS links (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS unpublished_links ON links (number) WHERE is_published = 0;
 CREATE TABLE IF NOT EXISTS steps (
-    seq INTEGER PRIMARY KEY, execution TEXT NOT NULL UNIQUE, session TEXT, intent TEXT,
+    seq INTEGER PRIMARY KEY, execution TEXT NOT NULL, session TEXT, intent TEXT,
     undoes TEXT NOT NULL, effects TEXT
 ) STRICT;
+CREATE INDEX IF NOT EXISTS by_execution ON steps (execution, seq);
 CREATE INDEX IF NOT EXISTS by_session ON steps (session, seq) WHERE session IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_intent ON steps (intent, seq) WHERE intent IS NOT NULL;
 CREATE TABLE IF NOT EXISTS images (
@@ -41,11 +42,32 @@ CREATE INDEX IF NOT EXISTS images_by_time ON images (at);
 ";
 
 /// Versions only ever add tables and indexes, so that a later one makes what is missing.
-const SCHEMA_VERSION: i64 = 4;
+const SCHEMA_VERSION: i64 = 5;
+
+/// The first version that keeps every step of a call whose id is used again.
+const STEPS_BY_SEQ: i64 = 5;
+
+/// Steps that an earlier version kept by their call, taken over.
+const STEPS_AGAIN: &str = "
+BEGIN;
+ALTER TABLE steps RENAME TO steps_by_call;
+DROP INDEX IF EXISTS by_session;
+DROP INDEX IF EXISTS by_intent;
+CREATE TABLE steps (
+    seq INTEGER PRIMARY KEY, execution TEXT NOT NULL, session TEXT, intent TEXT,
+    undoes TEXT NOT NULL, effects TEXT
+) STRICT;
+INSERT INTO steps SELECT seq, execution, session, intent, undoes, effects FROM steps_by_call;
+DROP TABLE steps_by_call;
+COMMIT;
+";
+
+fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
 
 fn is_set_up(connection: &Connection) -> Result<bool, rusqlite::Error> {
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(version >= SCHEMA_VERSION)
+    Ok(version(connection)? >= SCHEMA_VERSION)
 }
 
 fn set_up(connection: &Connection) -> Result<(), rusqlite::Error> {
@@ -53,6 +75,9 @@ fn set_up(connection: &Connection) -> Result<(), rusqlite::Error> {
         return Ok(());
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
+    if (1..STEPS_BY_SEQ).contains(&version(connection)?) {
+        connection.execute_batch(STEPS_AGAIN)?;
+    }
     connection.execute_batch(SCHEMA)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)
 }
@@ -355,7 +380,7 @@ impl Pages<'_> {
     /// The steps of a call, a session or an intent, by the column that names them.
     pub(crate) fn chosen(&self, by: By, name: &str) -> Result<Vec<(u64, CallId)>, GateError> {
         let sql = match by {
-            By::Call => "SELECT seq, execution FROM steps WHERE execution = ?1",
+            By::Call => "SELECT seq, execution FROM steps WHERE execution = ?1 ORDER BY seq",
             By::Session => "SELECT seq, execution FROM steps WHERE session = ?1 ORDER BY seq",
             By::Intent => "SELECT seq, execution FROM steps WHERE intent = ?1 ORDER BY seq",
         };
@@ -370,9 +395,9 @@ impl Pages<'_> {
             .collect()
     }
 
-    /// The intent that a call served.
+    /// The intent that a call served last.
     pub(crate) fn intent_of(&self, call: &CallId) -> Result<Option<String>, GateError> {
-        let sql = "SELECT intent FROM steps WHERE execution = ?1";
+        let sql = "SELECT intent FROM steps WHERE execution = ?1 ORDER BY seq DESC LIMIT 1";
         let found = self
             .transaction
             .query_row(sql, [call.as_str()], |row| row.get(0));

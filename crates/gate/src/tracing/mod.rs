@@ -172,7 +172,7 @@ fn trace(
     let Some(gathered) = Gathered::of(inner, pages, (event, fresh))? else {
         return Ok(None);
     };
-    let record = gathered.record(inner);
+    let record = gathered.record(inner, record_id(pages, &gathered)?);
     gathered.keep_step(pages)?;
     if !keep(pages, &record, false)? {
         return Ok(None);
@@ -182,6 +182,21 @@ fn trace(
         let execution = &gathered.taken.execution;
         format!("the authors of the lines of {execution} are not known: {error}")
     }))
+}
+
+/// The id of the record of an event: the same however often the event is taken in. A client may use
+/// the id of a call again, and then the later call's record is told from the first by its place in
+/// the ledger.
+fn record_id(pages: &Pages<'_>, gathered: &Gathered<'_>) -> Result<String, GateError> {
+    let id = format!("t-{}", gathered.taken.execution);
+    let known = pages.record(&id)?;
+    let known = known.and_then(|body| serde_json::from_str::<Record>(&body).ok());
+    let is_others = known.is_some_and(|known| known.ledger_event != Some(gathered.event.hash));
+    Ok(if is_others {
+        format!("{id}-{}", gathered.event.seq)
+    } else {
+        id
+    })
 }
 
 /// Keeps a record, the lists that lead to it and its part of the map. Whether it is new.
