@@ -591,6 +591,9 @@ pub const TRACE_CATCH_UP_EVENTS_MAX: usize = 1_000;
 /// digests are recorded.
 pub const TRACE_EFFECTS_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// Bytes of what clients' calls found and left that are kept so that they can be taken back.
+pub const TRACE_IMAGES_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+
 /// The largest map of intents that is compared before it is written anew.
 pub const TRACE_MAP_BYTES_MAX: u64 = 64 * 1024 * 1024;
 

@@ -161,6 +161,9 @@ pub(crate) struct Pages<'a> {
     transaction: Transaction<'a>,
 }
 
+/// How many bytes the images have.
+const IMAGE_BYTES: &str = "image_bytes";
+
 /// Where the reading of the ledger has got to.
 const READ_TO: &str = "read_to";
 
@@ -434,18 +437,61 @@ impl Pages<'_> {
         at: Timestamp,
         bytes: &[u8],
     ) -> Result<(), GateError> {
-        let sql = "INSERT INTO images (digest, at, bytes) VALUES (?1, ?2, ?3)
-            ON CONFLICT (digest) DO UPDATE SET at = excluded.at";
+        let held = self.image_bytes()?;
+        let sql = "INSERT OR IGNORE INTO images (digest, at, bytes) VALUES (?1, ?2, ?3)";
+        let with = params![digest, at.as_millis(), bytes];
+        let made = self.transaction.execute(sql, with);
+        if made.map_err(|source| self.wrong(source))? > 0 {
+            let more = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+            return self.set_text(IMAGE_BYTES, &held.saturating_add(more).to_string());
+        }
+        let sql = "UPDATE images SET at = ?2 WHERE digest = ?1";
         let done = self
             .transaction
-            .execute(sql, params![digest, at.as_millis(), bytes]);
+            .execute(sql, params![digest, at.as_millis()]);
         done.map(|_| ()).map_err(|source| self.wrong(source))
     }
 
-    pub(crate) fn drop_images(&self, before: Timestamp) -> Result<(), GateError> {
-        let sql = "DELETE FROM images WHERE at < ?1";
-        let done = self.transaction.execute(sql, [before.as_millis()]);
-        done.map(|_| ()).map_err(|source| self.wrong(source))
+    /// Bytes of all images. Counted once, and known from then on.
+    fn image_bytes(&self) -> Result<i64, GateError> {
+        let known = self.text(IMAGE_BYTES)?;
+        if let Some(known) = known.and_then(|text| text.parse().ok()) {
+            return Ok(known);
+        }
+        let sql = "SELECT coalesce(sum(length(bytes)), 0) FROM images";
+        let found = self.transaction.query_row(sql, [], |row| row.get(0));
+        found.map_err(|source| self.wrong(source))
+    }
+
+    /// Drops images from before a time, and then the oldest until all together have no more than so
+    /// many bytes.
+    pub(crate) fn drop_images(&self, before: Timestamp, max: u64) -> Result<(), GateError> {
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        let mut held = self.image_bytes()?;
+        let mut dropped = || {
+            let sql = "SELECT digest, at, length(bytes) FROM images ORDER BY at, digest";
+            let mut oldest = self.transaction.prepare_cached(sql)?;
+            let mut rows = oldest.query([])?;
+            let mut gone: Vec<String> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let at: i64 = row.get(1)?;
+                if at >= before.as_millis() && held <= max {
+                    break;
+                }
+                held = held.saturating_sub(row.get(2)?);
+                gone.push(row.get(0)?);
+            }
+            for digest in &gone {
+                let sql = "DELETE FROM images WHERE digest = ?1";
+                self.transaction.prepare_cached(sql)?.execute([digest])?;
+            }
+            Ok(gone.len())
+        };
+        let gone: rusqlite::Result<usize> = dropped();
+        if gone.map_err(|source| self.wrong(source))? > 0 {
+            self.set_text(IMAGE_BYTES, &held.to_string())?;
+        }
+        Ok(())
     }
 
     pub(crate) fn image(&self, digest: &str) -> Result<Option<Vec<u8>>, GateError> {
@@ -488,3 +534,6 @@ impl Store for &Pages<'_> {
         self.set_page(key.as_str(), &value).map_err(failed)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use tagout_trace::blame::FileChange;
 use tagout_trace::record::{
     Change, ChangeKind, Contributor, Entity, Facts, ModifiedRange, Record, Side, record,
 };
-use tagout_vocab::limits::UNDO_HORIZON_MS;
+use tagout_vocab::limits::{TRACE_IMAGES_BYTES_MAX, UNDO_HORIZON_MS};
 use tagout_vocab::{CallId, IntentId, MutationClass, SessionId, WorkspacePath};
 use tagout_workspace::{Effect, RelPath, Stood, StoodKind};
 
@@ -64,9 +64,10 @@ impl<'e> Gathered<'e> {
         let seen = fresh.and_then(|fresh| fresh.effects.as_ref());
         let kept = seen
             .map(|seen| {
+                let kept = effects::keep(pages, seen, body.timestamp)?;
                 let horizon = body.timestamp.plus_millis(-UNDO_HORIZON_MS);
-                pages.drop_images(horizon)?;
-                effects::keep(pages, seen, body.timestamp)
+                pages.drop_images(horizon, TRACE_IMAGES_BYTES_MAX)?;
+                Ok::<_, GateError>(kept)
             })
             .transpose()?;
         let undoes = body.data.as_ref().and_then(|data| data.get("undoes"));
