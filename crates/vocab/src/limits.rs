@@ -636,6 +636,13 @@ pub const GIT_PACKS_MAX: usize = 1_000;
 /// Differences that one packed object is put together from: as many as git itself allows.
 pub const GIT_DELTAS_MAX: usize = 4_095;
 
+/// How many times as many bytes those differences may have together as the object may have.
+pub const GIT_DELTAS_TIMES_MAX: usize = 4;
+
+/// Bytes of folders' lists that are held at once because they may be wanted again, and of commits
+/// that wait to be looked into.
+pub const GIT_HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// Further object stores that a repository names.
 pub const GIT_ALTERNATES_MAX: usize = 5;
 
