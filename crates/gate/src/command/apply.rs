@@ -156,15 +156,19 @@ impl Engine {
         let mut transaction = self.inner.workspace.begin(&execution)?;
         let own = set.only(|entry| !agreed.contains_key(&entry.path));
         changes::stage(&own, &upper, &mut transaction, mark)?;
-        for (path, text) in agreed {
-            if let Some(text) = text {
-                transaction.write(&RelPath::new(path)?, text)?;
+        for (path, both) in agreed {
+            let path = RelPath::new(path)?;
+            if let Some(text) = &both.text {
+                transaction.write(&path, text)?;
+            }
+            if let Some(mode) = both.mode {
+                transaction.set_mode(&path, mode)?;
             }
         }
         let changed = record::path_changes(&transaction.staged()?);
         let data = json!({
             "parked": parked.id, "applied": changed.len(), "leftOut": left_out.len(),
-            "madeBy": parked.execution, "merged": agreed.values().flatten().count(),
+            "madeBy": parked.execution, "merged": agreed.values().filter(|both| both.text.is_some()).count(),
         });
         let mut event = self.parked_event(parked, data, by);
         event.execution_id = Some(execution.to_string());
