@@ -111,9 +111,14 @@ fn is_open(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
     if !recover::has_ended(inner, &ticket.execution, ticket.seq)? {
         return Ok(true);
     }
-    inner.workspace.release(&ticket.execution)?;
-    store.drop_ticket(&ticket.execution)?;
+    let_go(inner, &ticket.execution)?;
     Ok(false)
+}
+
+/// Frees the paths of a call and closes its permit.
+fn let_go(inner: &Inner, execution: &CallId) -> Result<(), GateError> {
+    inner.workspace.release(execution)?;
+    inner.site.store.drop_ticket(execution)
 }
 
 fn settle_open(
@@ -125,12 +130,16 @@ fn settle_open(
         .workspace
         .diff(&ticket.execution)
         .map(|found| record::path_changes(&found));
-    let changes = changes.unwrap_or_default();
+    let (changes, unseen) = match changes {
+        Ok(changes) => (changes, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
     let altered = is_altered(ticket, report);
     let run = Settling {
         inner,
         ticket,
         altered,
+        unseen,
     };
     // Whatever the client says: files that hold what the arguments predict were written by it.
     let is_predicted = !changes.is_empty() && run.as_predicted();
@@ -173,6 +182,8 @@ struct Settling<'a> {
     inner: &'a Inner,
     ticket: &'a Ticket,
     altered: bool,
+    /// Why nobody knows what changed, if the look at it failed.
+    unseen: Option<String>,
 }
 
 impl Settling<'_> {
@@ -234,6 +245,13 @@ impl Settling<'_> {
         if self.altered {
             self.tell_altered(&mut receipt, &mut events);
         }
+        if let Some(why) = &self.unseen {
+            receipt.warnings.push(format!(
+                "what call {} changed is not known: {why}",
+                self.ticket.execution
+            ));
+            say(&mut events, CHANGES_UNKNOWN);
+        }
         self.finish((receipt, &events))
     }
 
@@ -244,13 +262,7 @@ impl Settling<'_> {
              changed them",
             self.ticket.execution
         ));
-        if let Some(last) = events.last_mut() {
-            let mut data = last.data.take().unwrap_or_else(|| json!({}));
-            if let Some(data) = data.as_object_mut() {
-                data.insert("argumentsChanged".to_owned(), true.into());
-            }
-            last.data = Some(data);
-        }
+        say(events, "argumentsChanged");
     }
 
     fn finish(&self, (mut receipt, events): (Receipt, &[NewEvent])) -> Receipt {
@@ -266,11 +278,26 @@ impl Settling<'_> {
             }
         }
         history::note(inner, ticket, &receipt);
-        let effects = tracing::of_snapshot(inner, ticket);
-        tracing::closed(inner, &mut receipt, (&ticket.execution, effects));
-        let freed = inner.workspace.release(&ticket.execution);
-        let freed = freed.map_err(GateError::from);
-        if let Err(error) = freed.and_then(|()| inner.site.store.drop_ticket(&ticket.execution)) {
+        let effects = match tracing::of_snapshot(inner, ticket) {
+            Ok(effects) => Some(effects),
+            Err(error) if self.unseen.is_none() => {
+                receipt.warnings.push(format!(
+                    "what call {} changed can't be kept for taking it back: {error}",
+                    ticket.execution
+                ));
+                None
+            }
+            Err(_) => None,
+        };
+        let is_looked_at = effects.is_some();
+        let is_kept = tracing::closed(inner, &mut receipt, (&ticket.execution, effects));
+        let mut freed = let_go(inner, &ticket.execution);
+        if is_looked_at && is_kept {
+            // The trace has both sides now.
+            let dropped = inner.workspace.drop_snapshot(&ticket.execution);
+            freed = freed.and(dropped.map_err(GateError::from));
+        }
+        if let Err(error) = freed {
             receipt
                 .warnings
                 .push(format!("the permit could not be closed: {error}"));
@@ -278,6 +305,20 @@ impl Settling<'_> {
         receipt
     }
 }
+
+/// Says something in the event of an end.
+fn say(events: &mut [NewEvent], what: &str) {
+    if let Some(last) = events.last_mut() {
+        let mut data = last.data.take().unwrap_or_else(|| json!({}));
+        if let Some(data) = data.as_object_mut() {
+            data.insert(what.to_owned(), true.into());
+        }
+        last.data = Some(data);
+    }
+}
+
+/// That nobody knows what a call changed, in the event of its end.
+const CHANGES_UNKNOWN: &str = "changesUnknown";
 
 /// What a failed call left is a change like any other: the ledger has its digests, and the trace
 /// takes it from there.
@@ -359,8 +400,7 @@ impl Engine {
                     self.resume(&ticket.execution),
                     Err(GateError::NoPermit { .. })
                 ) {
-                    inner.workspace.release(&ticket.execution)?;
-                    inner.site.store.drop_ticket(&ticket.execution)?;
+                    let_go(inner, &ticket.execution)?;
                 }
                 Ok(None)
             }
