@@ -13,6 +13,9 @@ use crate::sys::{self, Handle, Kind, Rename};
 
 pub use crate::blocks::{Markers, merge_block, remove_block};
 
+/// What is read in one step: the buffer is cleared first.
+const READ_AT_ONCE_BYTES: usize = 16 * 1024;
+
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 fn shown(path: &Path) -> String {
@@ -100,13 +103,19 @@ fn read_open(file: Handle, path: &Path, max: u64) -> Result<Vec<u8>, Error> {
         });
     }
     let expected = usize::try_from(stat.size.min(max)).unwrap_or(0);
-    let mut bytes = vec![0; expected.saturating_add(1)];
+    // One byte more than there is, so that one read finds the end; a large file is not worth it.
+    let room = if expected < READ_AT_ONCE_BYTES {
+        expected.saturating_add(1)
+    } else {
+        0
+    };
+    let mut bytes = vec![0; room];
     let mut file = file.into_file();
-    // One byte more than there is, so that one read finds the end.
     let found = file.read(&mut bytes).map_err(at("read", shown(path)))?;
     bytes.truncate(found);
-    if found != expected {
+    if found != expected || room == 0 {
         // Someone writes it just now, or it is none that knows its length.
+        bytes.reserve(expected.saturating_add(1).saturating_sub(found));
         let left = max.saturating_add(1).saturating_sub(found as u64);
         file.take(left)
             .read_to_end(&mut bytes)

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use super::check::{Example, check};
-use super::{Builtin, Entry, Knowledge, Lists, Mode, Operand, OptionTable, Role, Style, Verdict};
+use super::{
+    Builtin, Entry, Kept, Knowledge, Lists, Mode, Operand, OptionTable, Role, Style, Verdict,
+};
 use crate::packed::{Packed, Runs};
 use crate::problem::{Problem, Problems};
 use crate::yaml::{self, Fields, Node};
@@ -154,14 +156,15 @@ impl Gathered {
     fn pack(mut self) -> Knowledge {
         self.names.sort();
         self.groups.sort_by(|a, b| a.0.cmp(&b.0));
-        Knowledge {
+        let kept = Kept {
             names: Runs::of(self.names.iter().map(|(name, _)| name.as_bytes())),
             places: self.names.iter().map(|(_, place)| *place).collect(),
             entries: Runs::of(self.entries.iter().map(Vec::as_slice)),
             group_names: Runs::of(self.groups.iter().map(|(name, _)| name.as_bytes())),
             groups: Runs::of(self.groups.iter().map(|(_, bytes)| bytes.as_slice())),
             lists: Packed::of(&self.lists),
-        }
+        };
+        kept.into()
     }
 }
 
