@@ -165,7 +165,7 @@ fn converse(
     }
     let stub = Stub::start(script).map_err(temporary())?;
     scene.places.base = stub.base();
-    let ended = bounded(&mut scene.client(client, &program, mode)?)?;
+    let ended = bounded(&mut scene.client(client, (name, &program), mode)?)?;
     println!("{name} in mode {mode_name}: {ended}");
     let (mut wrong, events) = scene.ledger()?;
     let sights = sights.lock().unwrap_or_else(PoisonError::into_inner);

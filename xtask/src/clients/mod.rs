@@ -44,7 +44,7 @@ pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, Xt
         program: PathBuf::from("tagout"),
         prompt: "Do what is to be done.".to_owned(),
     };
-    let mut command = client.command(&program, mode, &places)?;
+    let mut command = client.command((name, &program), mode, &places)?;
     let ended = bounded(&mut command)?;
     println!("{ended}");
     for body in stub.heard() {

@@ -71,7 +71,7 @@ impl Scene {
     pub(super) fn client(
         &self,
         client: &Client,
-        program: &Path,
+        program: (&str, &Path),
         mode: &Mode,
     ) -> Result<Command, XtaskError> {
         let mut command = client.command(program, mode, &self.places)?;
