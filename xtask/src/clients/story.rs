@@ -26,7 +26,7 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
     let program = client.install(name)?;
     let folder = stage()?;
     let mut scene = Scene::new(folder.path())?;
-    scene.govern(name, &["src/**"])?;
+    scene.govern((name, "project"), &["src/**"])?;
     let story: Story = story(name, &scene.places)?;
     let otherwise = story.in_mode.get(mode_name);
     let told = otherwise.map_or(&story.told, |mode| &mode.told);

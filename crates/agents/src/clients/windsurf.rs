@@ -120,4 +120,5 @@ const INSTALL: Install = Install {
         home: &[".codeium/windsurf"],
     },
     sandbox: None,
+    held: None,
 };
