@@ -47,6 +47,8 @@ mod hook_oracle;
 mod hooked;
 mod init;
 #[cfg(test)]
+mod init_asked;
+#[cfg(test)]
 mod install;
 #[cfg(test)]
 mod intent;
