@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-pub use canary::{Canary, Registered, canary, is_denial, registered};
+pub use canary::{Canary, Registered, canary, is_canary, is_denial, registered};
 pub use check::{Finding, FindingKind, check, is_sandboxed, places};
 pub use instructions::{instruction_block, instruction_file, put_instructions, take_instructions};
 pub use jsonc::TextError;

@@ -3,7 +3,7 @@
 
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{
-    Registered, Texts, canary, files, install_plan, is_denial, is_sandboxed, registered,
+    Registered, Texts, canary, files, install_plan, is_canary, is_denial, is_sandboxed, registered,
 };
 use tagout_agents::{Client, What, parse, strongest_denial};
 
@@ -25,7 +25,22 @@ fn a_canary_is_a_call_of_its_client() {
         let read = read.unwrap_or_else(|error| panic!("{client}: {error}: {shown}"));
         assert!(matches!(read.what, What::Pre(_)), "{client}: {read:?}");
         assert_eq!(read.context.cwd, "/home/dev/project", "{client}");
-        assert!(read.context.session.as_str().contains("tagout_canary"));
+        assert!(is_canary(read.context.session.as_str()), "{client}");
+    }
+}
+
+/// Only a canary's conversation is taken for one.
+#[test]
+fn what_is_no_canary() {
+    for session in [
+        "",
+        "goose",
+        "tagout_canary",
+        "goose:x",
+        "goose:tagout_canary2",
+        "goose:x/tagout_canary",
+    ] {
+        assert!(!is_canary(session), "{session}");
     }
 }
 

@@ -27,16 +27,36 @@ impl Step<'_> {
             Way::Run => Holding::WhileAlive,
             Way::Guard => Holding::UntilReleased,
         };
-        Ok(
-            match self.inner.workspace.claim(execution, &paths, holding)? {
-                Claiming::Held(claim) => Ok(claim),
-                Claiming::Busy { path, by } => {
-                    let by =
-                        by.map_or_else(|| "another call".to_owned(), |by| format!("call {by}"));
-                    Err((path.to_workspace()?, by))
+        let claim = || self.inner.workspace.claim(execution, &paths, holding);
+        let mut claimed = claim()?;
+        // Each path may have been left by another one.
+        for _ in &paths {
+            match &claimed {
+                Claiming::Busy {
+                    by: Some(by),
+                    alive: false,
+                    ..
+                } if self.is_left_over(by)? => {
+                    self.inner.workspace.release(by)?;
+                    claimed = claim()?;
                 }
-            },
-        )
+                Claiming::Busy { .. } | Claiming::Held(_) => break,
+            }
+        }
+        Ok(match claimed {
+            Claiming::Held(claim) => Ok(claim),
+            Claiming::Busy { path, by, .. } => {
+                let by = by.map_or_else(|| "another call".to_owned(), |by| format!("call {by}"));
+                Err((path.to_workspace()?, by))
+            }
+        })
+    }
+
+    /// Whether a process that is gone claimed paths for a call and did not live to store what that
+    /// call rests on: nobody was given a permit, and nobody will release them.
+    fn is_left_over(&self, execution: &CallId) -> Result<bool, GateError> {
+        let store = &self.inner.site.store;
+        Ok(store.ticket(execution)?.is_none() && !store.living()?.contains(execution))
     }
 
     /// Stores what a call rests on before its record: whatever fails or whoever dies afterwards, an

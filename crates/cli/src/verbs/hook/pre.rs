@@ -64,7 +64,8 @@ pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure
 }
 
 /// Asks the engine. A path that a call of this very conversation still holds, although it is done
-/// or nobody reported on it for long, is freed first.
+/// or nobody reported on it for long, is freed first, and so is what a process left that died
+/// before it gave a permit.
 pub(super) fn admit(
     work: &Work,
     call: &Call,
@@ -78,7 +79,8 @@ pub(super) fn admit(
             let session = &work.incoming.context.session;
             let mut freed = work.engine.settle_predicted(session)?;
             freed.extend(work.engine.settle_missing(session, before)?);
-            if freed.is_empty() {
+            let ungiven = work.engine.free_ungiven(before)?;
+            if freed.is_empty() && ungiven == 0 {
                 return Ok(Err(refusal));
             }
             Ok(refused(work.engine.admit(call)))
