@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _};
 
 use tagout_vocab::Code;
+use tagout_vocab::limits::ASKED_COUNT_MAX;
 
 use crate::args;
 use crate::failure::Failure;
@@ -34,7 +35,7 @@ pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks for a yes, unless it was given on the command line. Anything else is a no.
+/// Asks for a yes, unless it was given on the command line.
 pub(crate) fn agrees(yes: bool, question: &str) -> Result<(), Failure> {
     if yes {
         return Ok(());
@@ -46,19 +47,52 @@ pub(crate) fn agrees(yes: bool, question: &str) -> Result<(), Failure> {
     Err(Failure::denied(code, "nothing was done: the answer was no"))
 }
 
-/// Asks for a yes. Anything else is a no.
+/// Asks for a yes or a no; nothing is a no.
 pub(crate) fn wants(question: &str) -> Result<bool, Failure> {
-    let answer = answers(&format!("{question} [y/N]"))?;
-    Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
+    understood(&format!("{question} [y/N]"), |answer| {
+        match answer.to_lowercase().as_str() {
+            "y" | "yes" => Ok(true),
+            "" | "n" | "no" => Ok(false),
+            _ => Err(Failure::invalid(format!(
+                "`{answer}` is neither yes nor no"
+            ))),
+        }
+    })
 }
 
-/// Asks for a line.
+/// Asks for a line until it is understood, and says why it was not; not for ever.
+pub(crate) fn understood<T>(
+    question: &str,
+    read: impl Fn(&str) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut tries = ASKED_COUNT_MAX;
+    loop {
+        tries = tries.saturating_sub(1);
+        match read(&answers(question)?) {
+            Err(failure) if tries > 0 => {
+                let hint = failure.hint.as_ref();
+                let hint = hint.map_or_else(String::new, |hint| format!(" ({hint})"));
+                report::note(&format!("{}{hint}", failure.message));
+            }
+            end => return end,
+        }
+    }
+}
+
+/// Asks for a line. The end of all input is no answer, not an empty one.
 pub(crate) fn answers(question: &str) -> Result<String, Failure> {
     report::note(question);
     let mut answer = String::new();
-    io::stdin()
+    let read = io::stdin()
         .lock()
         .read_line(&mut answer)
         .map_err(|error| Failure::failed(format!("the answer can't be read: {error}")))?;
+    if read == 0 {
+        let code = Code::ApprovalRejected;
+        return Err(Failure::denied(
+            code,
+            "nothing was done: there was no answer",
+        ));
+    }
     Ok(answer.trim().to_owned())
 }

@@ -393,18 +393,38 @@ impl Engine {
         match self.resume(&ticket.execution) {
             Ok(permit) => Ok(Some(self.settle(permit, &Report::default()))),
             Err(GateError::NoPermit { .. }) => {
-                // Whoever is just being admitted holds the lock of its session.
-                let inner = &self.inner;
-                let _locked = inner.site.store.lock_session(&ticket.session)?;
-                if matches!(
-                    self.resume(&ticket.execution),
-                    Err(GateError::NoPermit { .. })
-                ) {
-                    let_go(inner, &ticket.execution)?;
-                }
+                self.drop_ungiven(ticket)?;
                 Ok(None)
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn drop_ungiven(&self, ticket: &Ticket) -> Result<bool, GateError> {
+        // Whoever is just being admitted holds the lock of its session.
+        let inner = &self.inner;
+        let _locked = inner.site.store.lock_session(&ticket.session)?;
+        let resumed = self.resume(&ticket.execution);
+        let ungiven = matches!(resumed, Err(GateError::NoPermit { .. }));
+        if ungiven {
+            let_go(inner, &ticket.execution)?;
+        }
+        Ok(ungiven)
+    }
+
+    /// Frees what processes hold that failed or died before the ledger had their record, whatever
+    /// session they were for. Gives how many there were.
+    pub fn free_ungiven(&self, before: Timestamp) -> Result<usize, GateError> {
+        let mut freed = 0;
+        for ticket in self.inner.site.store.open_tickets()? {
+            let resumed = self.resume(&ticket.execution);
+            if ticket.admitted_at < before
+                && matches!(resumed, Err(GateError::NoPermit { .. }))
+                && self.drop_ungiven(&ticket)?
+            {
+                freed += 1;
+            }
+        }
+        Ok(freed)
     }
 }

@@ -207,6 +207,9 @@ pub const TIDY_RECORDS_MAX: usize = 5_000;
 /// How long a session holds an intent without making a call for it.
 pub const LEASE_MS_MAX: i64 = 8 * 60 * 60 * 1000;
 
+/// How often a person is asked the same question.
+pub const ASKED_COUNT_MAX: u32 = 3;
+
 /// How long a tool may run that declares no bound of its own.
 pub const TOOL_RUN_MS_MAX: u64 = 120_000;
 

@@ -29,6 +29,9 @@ pub enum Claiming {
         path: RelPath,
         /// The call that has it.
         by: Option<CallId>,
+        /// Whether the process still lives that claimed it. What is claimed until its release
+        /// outlives that process.
+        alive: bool,
     },
 }
 
@@ -66,10 +69,11 @@ impl Workspace {
         for path in sorted {
             match take(&folder, path, execution)? {
                 Ok(file) => claim.held.push(file),
-                Err(by) => {
+                Err((by, alive)) => {
                     return Ok(Claiming::Busy {
                         path: path.clone(),
                         by,
+                        alive,
                     });
                 }
             }
@@ -119,12 +123,15 @@ impl Workspace {
     }
 }
 
+/// Who has a path, and whether its process lives.
+type Owner = (Option<CallId>, bool);
+
 /// The locked file of a path, or who has it.
 fn take(
     folder: &Handle,
     path: &RelPath,
     execution: &CallId,
-) -> Result<Result<std::fs::File, Option<CallId>>, Error> {
+) -> Result<Result<std::fs::File, Owner>, Error> {
     let doing = || at("write", FOLDER);
     let name = name(path);
     loop {
@@ -137,8 +144,8 @@ fn take(
         let mut file = handle.into_file();
         let owner = read(&mut file).map_err(at("read", FOLDER))?;
         return Ok(match owner {
-            Some((by, Holding::UntilReleased)) if by != *execution => Err(Some(by)),
-            owner if !free => Err(owner.map(|(by, _)| by)),
+            Some((by, Holding::UntilReleased)) if by != *execution => Err((Some(by), !free)),
+            owner if !free => Err((owner.map(|(by, _)| by), true)),
             Some(_) | None => Ok(file),
         });
     }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::run::{self, Places};
 use super::scene::{Scene, field};
 use super::stub::{Script, Scripted, Stub, Witness};
-use super::{bounded, stage, temporary, unknown};
+use super::{bounded, machine, stage, temporary, unknown};
 use crate::error::XtaskError;
 use crate::process::answer;
 
@@ -41,6 +41,9 @@ pub(super) struct Attack {
     /// conversation of its own.
     #[serde(default)]
     before: BTreeMap<String, String>,
+    /// Whether an administrator has installed the hook for the whole machine.
+    #[serde(default)]
+    managed: bool,
     /// How it is made with each client.
     pub(super) by: BTreeMap<String, Way>,
 }
@@ -112,7 +115,8 @@ pub(crate) fn one(name: &str, mode: &str, only: Option<&str>) -> Result<ExitCode
     let chosen: Vec<&Attack> = attacks.iter().filter(chosen).collect();
     let alone = |attack: &&&Attack| {
         let way = attack.by.get(name);
-        !attack.before.is_empty() || way.is_some_and(|way| !way.before.is_empty())
+        let prepared = !attack.before.is_empty() || way.is_some_and(|way| !way.before.is_empty());
+        attack.managed || prepared
     };
     let mut conversations: Vec<Vec<&Attack>> = vec![];
     let together: Vec<&Attack> = chosen.iter().filter(|one| !alone(one)).copied().collect();
@@ -120,7 +124,14 @@ pub(crate) fn one(name: &str, mode: &str, only: Option<&str>) -> Result<ExitCode
     conversations.extend(chosen.iter().filter(alone).map(|one| vec![*one]));
     let mut wrong = Vec::new();
     for attacks in conversations {
-        wrong.extend(converse((name, mode), &attacks)?);
+        match attacks.first() {
+            Some(first) if first.managed && !machine::is_own() => {
+                if !machine::with_own(&["attack", name, mode, &first.id])? {
+                    wrong.push(format!("{}: see above", first.id));
+                }
+            }
+            Some(_) | None => wrong.extend(converse((name, mode), &attacks)?),
+        }
     }
     for one in &wrong {
         eprintln!("{name} in mode {mode}: {one}");
@@ -144,7 +155,9 @@ fn converse(
     let program = client.install(name)?;
     let folder = stage()?;
     let mut scene = Scene::new(folder.path())?;
-    scene.govern(name, &["**", "!kept/**"])?;
+    let managed = attacks.iter().any(|one| one.managed);
+    let for_whom = if managed { "managed" } else { "project" };
+    scene.govern((name, for_whom), &["**", "!kept/**"])?;
     scene.put("kept/secret.txt", "secret\n")?;
     scene.link("src/link.txt", "../kept/secret.txt")?;
     scene.link("src/folder", "../kept")?;
@@ -165,7 +178,7 @@ fn converse(
     }
     let stub = Stub::start(script).map_err(temporary())?;
     scene.places.base = stub.base();
-    let ended = bounded(&mut scene.client(client, &program, mode)?)?;
+    let ended = bounded(&mut scene.client(client, (name, &program), mode)?)?;
     println!("{name} in mode {mode_name}: {ended}");
     let (mut wrong, events) = scene.ledger()?;
     let sights = sights.lock().unwrap_or_else(PoisonError::into_inner);

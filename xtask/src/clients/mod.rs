@@ -1,6 +1,7 @@
 //! Real clients, run offline against a model that plays a script.
 
 pub(crate) mod attack;
+mod machine;
 pub(crate) mod page;
 mod run;
 mod scene;
@@ -8,6 +9,7 @@ pub(crate) mod story;
 mod stub;
 pub(crate) mod suite;
 
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -44,7 +46,7 @@ pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, Xt
         program: PathBuf::from("tagout"),
         prompt: "Do what is to be done.".to_owned(),
     };
-    let mut command = client.command(&program, mode, &places)?;
+    let mut command = client.command((name, &program), mode, &places)?;
     let ended = bounded(&mut command)?;
     println!("{ended}");
     for body in stub.heard() {
@@ -87,14 +89,17 @@ fn unknown(name: &str) -> XtaskError {
 fn bounded(command: &mut Command) -> Result<String, XtaskError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |source| XtaskError::Spawn { program, source };
-    let mut child = command.stdin(Stdio::null()).spawn().map_err(failed)?;
+    // A client may start itself again, so all of it is one group.
+    command.stdin(Stdio::null()).process_group(0);
+    let mut child = command.spawn().map_err(failed)?;
     let began = Instant::now();
     loop {
         if let Ok(Some(status)) = child.try_wait() {
             return Ok(status.to_string());
         }
         if began.elapsed() > PATIENCE {
-            drop(child.kill());
+            let group = format!("-{}", child.id());
+            process::capture(Command::new("kill").args(["-KILL", "--", &group]))?;
             return Ok("ran out of patience".to_owned());
         }
         std::thread::sleep(Duration::from_millis(20));

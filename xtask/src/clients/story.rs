@@ -26,24 +26,31 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
     let program = client.install(name)?;
     let folder = stage()?;
     let mut scene = Scene::new(folder.path())?;
-    scene.govern(name, &["src/**"])?;
+    scene.govern((name, "project"), &["src/**"])?;
     let story: Story = story(name, &scene.places)?;
-    let person = story.script.meanwhile.clone().map(|person| person.text);
     let otherwise = story.in_mode.get(mode_name);
     let told = otherwise.map_or(&story.told, |mode| &mode.told);
     let not_done = otherwise.map_or(&[][..], |mode| &mode.not_done);
-    let stub = Stub::start(story.script).map_err(temporary())?;
-    scene.places.base = stub.base();
-    let mut command = scene.client(client, &program, mode)?;
-    let ended = bounded(&mut command)?;
-    println!("{name} in mode {mode_name}: {ended}");
+    let parts = story.parts();
+    let person = parts.iter().find_map(|part| part.meanwhile.clone());
+    let mut heard = Vec::new();
+    for part in parts {
+        let stub = Stub::start(part).map_err(temporary())?;
+        scene.places.base = stub.base();
+        let ended = bounded(&mut scene.client(client, (name, &program), mode)?)?;
+        println!("{name} in mode {mode_name}: {ended}");
+        if let Some(mut end) = client.ended(&program, &scene.places) {
+            bounded(&mut end)?;
+        }
+        heard.extend(stub.heard().pop());
+    }
     if let Some(otherwise) = otherwise {
         println!(
             "{name} in mode {mode_name} does less: {}",
             otherwise.because
         );
     }
-    let mut wrong = files(&scene, person.as_deref(), not_done);
+    let mut wrong = files(&scene, person.map(|one| one.text).as_deref(), not_done);
     wrong.extend(ledger(&scene, told)?);
     for one in &wrong {
         eprintln!("{name} in mode {mode_name}: {one}");
@@ -51,7 +58,11 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
     if wrong.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(last) = stub.heard().last() {
+    for mut last in heard {
+        // What the client offers is long and tells nothing.
+        if let Some(body) = last.as_object_mut() {
+            body.retain(|key, _| !["tools", "system", "instructions"].contains(&key.as_str()));
+        }
         eprintln!("the model heard: {last}");
     }
     Ok(ExitCode::FAILURE)
@@ -62,10 +73,24 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
 struct Story {
     #[serde(flatten)]
     script: Script,
+    /// The story in several runs, where a refusal ends a run.
+    #[serde(default)]
+    parts: Vec<Script>,
     told: Vec<String>,
     /// Modes in which it ends otherwise.
     #[serde(default)]
     in_mode: BTreeMap<String, Otherwise>,
+}
+
+impl Story {
+    /// The runs that it is told in.
+    fn parts(&self) -> Vec<Script> {
+        if self.parts.is_empty() {
+            vec![self.script.clone()]
+        } else {
+            self.parts.clone()
+        }
+    }
 }
 
 /// How a story ends in a mode that lets less be done.
@@ -111,13 +136,23 @@ fn files(scene: &Scene, person: Option<&str>, not_done: &[String]) -> Vec<String
 /// in scope was done.
 fn ledger(scene: &Scene, expected: &[String]) -> Result<Vec<String>, XtaskError> {
     let (mut wrong, events) = scene.ledger()?;
+    // What `install` tried is no part of the story: the client itself has to call the hook.
+    let tried = |event: &Value| field(event, "/session").ends_with(":tagout_canary");
+    let events: Vec<&Value> = events.iter().filter(|event| !tried(event)).collect();
     let mut told = events.iter();
     for expected in expected {
         if !told.any(|event| tells(event, expected)) {
             wrong.push(format!(
                 "the ledger does not tell of {expected} in its place"
             ));
-            wrong.push(events.iter().map(shown).collect::<Vec<_>>().join("; "));
+            wrong.push(
+                events
+                    .iter()
+                    .copied()
+                    .map(shown)
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            );
             break;
         }
     }

@@ -176,6 +176,7 @@ const INSTALL: Install = Install {
         home: &[".claude"],
     },
     sandbox: Some(SANDBOX),
+    held: None,
 };
 
 /// The commands of agents run in it only where a person switched it on.
@@ -208,7 +209,7 @@ const fn off(at: At, way: &'static str) -> Switch {
         at,
         way,
         off: Off::True,
-        does: Does::StopsAll,
+        does: Does::StopsUnmanaged,
         means: "hooks are switched off",
     }
 }

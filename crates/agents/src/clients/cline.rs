@@ -96,7 +96,10 @@ const EVENTS: &[Event] = &[
     Event::new("TaskCancel", Kind::Other).on_wire("agent_abort"),
     Event::new("TaskError", Kind::Other).on_wire("agent_error"),
     Event::new("PreCompact", Kind::Other).on_wire("pre_compact"),
-    Event::new("SessionShutdown", Kind::SessionEnd).on_wire("session_shutdown"),
+    // It comes after every run, also after one that a denial ended: the intent is free then.
+    Event::new("SessionShutdown", Kind::SessionEnd)
+        .on_wire("session_shutdown")
+        .waits(WAIT_BRIEF_MS),
 ];
 
 const INSTALL: Install = Install {
@@ -118,4 +121,5 @@ const INSTALL: Install = Install {
         home: &[".cline"],
     },
     sandbox: None,
+    held: None,
 };

@@ -2,8 +2,8 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Command, Does, Handler, Install, Layout, Moved, Off, OwnSandbox, RuleSource, RuleSyntax,
-    Shows, Switch, Unit,
+    At, Command, Does, Handler, Held, Install, Layout, Moved, Off, OwnSandbox, RuleSource,
+    RuleSyntax, Shows, Switch, Unit,
 };
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
@@ -109,7 +109,10 @@ const INSTALL: Install = Install {
         off(At::project(".codex/config.toml"), "features.codex_hooks"),
         off(At::user(".codex/config.toml"), "features.hooks"),
         off(At::user(".codex/config.toml"), "features.codex_hooks"),
-        off(MANAGED, "features.hooks"),
+        Switch {
+            does: Does::StopsAll,
+            ..off(MANAGED, "features.hooks")
+        },
         Switch {
             at: MANAGED,
             way: "allow_managed_hooks_only",
@@ -130,10 +133,12 @@ const INSTALL: Install = Install {
     ],
     needs: &[
         "open `/hooks` in the client and trust Tagout's hooks: until then they are skipped without \
-         a word, and again after every change of their command",
+         a word, and again after every change of their command; managed ones need no trust",
         "trust the project: hooks of an untrusted project are not read",
-        "start it with `--sandbox danger-full-access`: inside its own sandbox no command can be \
-         recorded and held, so each one is refused; Tagout confines commands itself",
+        "choose: in its own sandbox no command can be recorded and held, so each one is refused and \
+         agents use edit tools; or start it with `--sandbox danger-full-access`, which gives that \
+         sandbox up: Tagout's confines each command that reaches the hook, and what reaches none \
+         runs without walls, so have the hooks trusted or managed first",
     ],
     open: &[
         "a trusted repository's `config.toml` can switch hooks off, but not managed ones",
@@ -146,6 +151,10 @@ const INSTALL: Install = Install {
         home: &[".codex"],
     },
     sandbox: Some(SANDBOX),
+    held: Some(Held {
+        table: "features",
+        key: "hooks",
+    }),
 };
 
 /// Seen with the version that was run: inside, the state can't be written and no namespace can be
@@ -158,8 +167,10 @@ const SANDBOX: OwnSandbox = OwnSandbox {
         full_access(At::user(".codex/config.toml")),
     ],
     trial: Some(&["sandbox", "--"]),
-    remedy: "set `sandbox_mode = \"danger-full-access\"`: Tagout confines the commands itself; or \
-             let agents use edit tools instead of commands that write",
+    remedy: "let agents use edit tools instead of commands; or, once the hooks are trusted or \
+             managed, set `sandbox_mode = \"danger-full-access\"`: it takes the client's walls from \
+             every command, Tagout puts its own around each one that reaches the hook, and what \
+             reaches none runs without any",
 };
 
 const fn full_access(at: At) -> Switch {
@@ -177,7 +188,8 @@ const fn off(at: At, way: &'static str) -> Switch {
         at,
         way,
         off: Off::False,
-        does: Does::StopsAll,
+        // The managed file holds the setting, so that nobody else's counts there.
+        does: Does::StopsUnmanaged,
         means: "hooks are switched off",
     }
 }

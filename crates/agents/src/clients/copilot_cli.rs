@@ -162,6 +162,7 @@ const INSTALL: Install = Install {
         home: &[".copilot"],
     },
     sandbox: None,
+    held: None,
 };
 
 const fn off(at: At) -> Switch {

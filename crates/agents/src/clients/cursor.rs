@@ -159,6 +159,7 @@ const INSTALL: Install = Install {
         home: &[".cursor"],
     },
     sandbox: None,
+    held: None,
 };
 
 const fn rules(at: At, way: &'static str) -> RuleSource {

@@ -115,6 +115,7 @@ const INSTALL: Install = Install {
         home: &[".factory"],
     },
     sandbox: None,
+    held: None,
 };
 
 const fn off(at: At, way: &'static str) -> Switch {

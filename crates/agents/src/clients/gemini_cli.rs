@@ -126,6 +126,7 @@ const INSTALL: Install = Install {
         home: &[".gemini"],
     },
     sandbox: Some(SANDBOX),
+    held: None,
 };
 
 const SANDBOX: OwnSandbox = OwnSandbox {

@@ -95,4 +95,5 @@ const INSTALL: Install = Install {
         home: &[".config/goose"],
     },
     sandbox: None,
+    held: None,
 };

@@ -99,4 +99,5 @@ const INSTALL: Install = Install {
         home: &[".kiro"],
     },
     sandbox: None,
+    held: None,
 };

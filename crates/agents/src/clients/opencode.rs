@@ -137,6 +137,7 @@ const INSTALL: Install = Install {
         home: &[".config/opencode"],
     },
     sandbox: None,
+    held: None,
 };
 
 const fn table(at: At) -> RuleSource {

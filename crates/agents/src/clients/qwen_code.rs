@@ -116,6 +116,7 @@ const INSTALL: Install = Install {
         home: &[".qwen"],
     },
     sandbox: Some(SANDBOX),
+    held: None,
 };
 
 const SANDBOX: OwnSandbox = OwnSandbox {

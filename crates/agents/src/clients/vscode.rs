@@ -117,4 +117,5 @@ const INSTALL: Install = Install {
         home: &[".config/Code"],
     },
     sandbox: None,
+    held: None,
 };

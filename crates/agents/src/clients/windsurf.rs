@@ -124,4 +124,5 @@ const INSTALL: Install = Install {
         home: &[".codeium/windsurf"],
     },
     sandbox: None,
+    held: None,
 };

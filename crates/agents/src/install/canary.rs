@@ -11,6 +11,12 @@ use crate::profile::{CallForm, Event, Is, Kind};
 /// The tool, the conversation and everything else that needs a name in a canary.
 const NAME: &str = "tagout_canary";
 
+/// Whether a session was a canary's. Clients name their conversations; no model can.
+pub fn is_canary(session: &str) -> bool {
+    let (_, conversation) = session.split_once(':').unwrap_or_default();
+    conversation.split('/').next() == Some(NAME)
+}
+
 /// A payload for a hook.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Canary {

@@ -22,6 +22,17 @@ pub enum TextError {
         /// The key.
         key: String,
     },
+    /// A table that somebody else wrote lacks a setting which ours would hold.
+    #[error(
+        "`[{table}]` has no `{key} = true`, without which a repository can switch hooks off: write \
+         it there, then run `tagout install` again"
+    )]
+    NotHeld {
+        /// The table.
+        table: &'static str,
+        /// The setting.
+        key: &'static str,
+    },
     /// Larger than any configuration file.
     #[error("the file is larger than {SIDECAR_BYTES_MAX} bytes")]
     TooLarge,

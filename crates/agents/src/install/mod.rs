@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-pub use canary::{Canary, Registered, canary, is_denial, registered};
+pub use canary::{Canary, Registered, canary, is_canary, is_denial, registered};
 pub use check::{Finding, FindingKind, check, is_sandboxed, places};
 pub use instructions::{instruction_block, instruction_file, put_instructions, take_instructions};
 pub use jsonc::TextError;
@@ -181,10 +181,12 @@ fn installed(
         source,
     };
     if place.is_toml() {
-        if let Some(base) = old.and_then(|old| block::take(old, block::TOML)) {
-            toml::is_free(&base, "hooks").map_err(wrong)?;
-        }
-        return Ok(block::put(old, block::TOML, &scripts::toml(client, binary)));
+        let base = old.and_then(|old| block::take(old, block::TOML));
+        let base = base.unwrap_or_default();
+        toml::is_free(&base, "hooks").map_err(wrong)?;
+        let held = held(client, place, &base).map_err(wrong)?;
+        let tables = scripts::toml(client, binary, held);
+        return Ok(block::put(old, block::TOML, &tables));
     }
     let base = match old {
         Some(old) => without_ours(client, old).map_err(wrong)?,
@@ -200,6 +202,22 @@ fn installed(
             Ok(text)
         }
     }
+}
+
+/// The setting that our block has to hold because the rest of the file does not.
+fn held(client: Client, place: &Place, base: &str) -> Result<Option<plan::Held>, TextError> {
+    let Some(held) = client.profile().install.held else {
+        return Ok(None);
+    };
+    let plan::Held { table, key } = held;
+    if settings::setting(place, base, &format!("{table}.{key}"))? == Some(Value::Bool(true)) {
+        return Ok(None);
+    }
+    // A table can't be written twice.
+    if toml::names(base, table) {
+        return Err(TextError::NotHeld { table, key });
+    }
+    Ok(Some(held))
 }
 
 fn uninstalled(client: Client, place: &Place, old: &str) -> Result<Option<String>, InstallError> {

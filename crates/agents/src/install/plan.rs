@@ -138,6 +138,17 @@ pub struct Install {
     pub shows: Shows,
     /// The sandbox that the client itself has, where it has one.
     pub sandbox: Option<OwnSandbox>,
+    /// What the managed file has to say besides, so that no repository switches its hooks off.
+    pub held: Option<Held>,
+}
+
+/// A setting that is true in the managed file.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    /// The table that it stands in.
+    pub table: &'static str,
+    /// Its name there.
+    pub key: &'static str,
 }
 
 /// A variable that moves one of the user's folders.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::plan::{Layout, Place};
+use super::plan::{Held, Layout, Place};
 use super::{Binary, command};
 use crate::client::Client;
 use crate::profile::Event;
@@ -99,7 +99,8 @@ fn executable(client: Client, place: &Place, binary: &Binary) -> Option<String> 
 }
 
 /// The hooks as TOML tables.
-pub(crate) fn toml(client: Client, binary: &Binary) -> String {
+pub(crate) fn toml(client: Client, binary: &Binary, held: Option<Held>) -> String {
+    let held = held.map(|Held { table, key }| format!("[{table}]\n{key} = true\n"));
     let table = |event: &'static Event| {
         let name = event.name;
         let line = Value::from(command::line(client, event, binary));
@@ -109,5 +110,7 @@ pub(crate) fn toml(client: Client, binary: &Binary) -> String {
              timeout = {wait}\n"
         )
     };
-    client.registered().map(table).collect()
+    held.into_iter()
+        .chain(client.registered().map(table))
+        .collect()
 }

@@ -58,6 +58,20 @@ pub(crate) fn is_free(text: &str, key: &str) -> Result<(), TextError> {
     Ok(())
 }
 
+/// Whether a text has a table, or a value in its place.
+pub(crate) fn names(text: &str, table: &str) -> bool {
+    let mut top = true;
+    text.lines().map(str::trim).any(|line| {
+        let name = line.strip_prefix('[').map(|rest| {
+            top = false;
+            rest.trim_start_matches('[')
+        });
+        let name = name.or_else(|| line.split_once('=').filter(|_| top).map(|pair| pair.0));
+        let first = name.and_then(|name| name.split(['.', ']']).next());
+        first.is_some_and(|first| first.trim().trim_matches(['"', '\'']) == table)
+    })
+}
+
 /// What is wrong with a value.
 struct Broken(&'static str);
 

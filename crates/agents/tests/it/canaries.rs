@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{
-    Registered, Texts, canary, files, install_plan, is_denial, is_sandboxed, registered,
+    Registered, Texts, canary, files, install_plan, is_canary, is_denial, is_sandboxed, registered,
 };
 use tagout_agents::{Client, What, parse, strongest_denial};
 
@@ -143,7 +143,22 @@ fn a_canary_is_a_call_of_its_client() {
             "/home/dev/project"
         };
         assert_eq!(read.context.cwd, told, "{client}");
-        assert!(read.context.session.as_str().contains("tagout_canary"));
+        assert!(is_canary(read.context.session.as_str()), "{client}");
+    }
+}
+
+/// Only a canary's conversation is taken for one.
+#[test]
+fn what_is_no_canary() {
+    for session in [
+        "",
+        "goose",
+        "tagout_canary",
+        "goose:x",
+        "goose:tagout_canary2",
+        "goose:x/tagout_canary",
+    ] {
+        assert!(!is_canary(session), "{session}");
     }
 }
 

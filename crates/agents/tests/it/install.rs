@@ -5,8 +5,8 @@ use serde_json::Value;
 use tagout_agents::Client;
 use tagout_agents::install::plan::{Base, Layout, Place, Scope};
 use tagout_agents::install::{
-    Binary, FileEdit, InstallError, Texts, files, install_plan, instruction_block,
-    instruction_file, put_instructions, take_instructions, uninstall_plan,
+    Binary, FileEdit, FindingKind, InstallError, Texts, check, files, install_plan,
+    instruction_block, instruction_file, put_instructions, take_instructions, uninstall_plan,
 };
 
 pub(crate) fn binary() -> Binary {
@@ -109,6 +109,78 @@ fn what_is_written() {
     }
     let managed = install_plan(Client::Codex, Scope::Managed, &binary(), &Texts::new()).unwrap();
     insta::assert_snapshot!("install_codex_managed", managed[0].text.as_ref().unwrap());
+}
+
+/// Managed hooks of one client hold only with a setting beside them, which is written once.
+#[test]
+fn a_managed_file_holds_what_keeps_hooks_on() {
+    let place = Place {
+        base: Base::System,
+        path: "etc/codex/requirements.toml".to_owned(),
+    };
+    let plan = |text: &str| {
+        let texts = Texts::from([(place.clone(), text.to_owned())]);
+        install_plan(Client::Codex, Scope::Managed, &binary(), &texts)
+    };
+    let written = |text: &str| plan(text).unwrap()[0].text.clone().unwrap();
+    for free in ["", "x = 1\n", "[mcp_servers.features]\nhooks = 1\n"] {
+        let text = written(free);
+        assert_eq!(
+            text.matches("[features]\nhooks = true\n").count(),
+            1,
+            "{free}"
+        );
+        assert!(plan(&text).unwrap().is_empty(), "{free}");
+    }
+    for held in [
+        "[features]\nhooks = true\n",
+        "features.hooks = true\n",
+        "features = { hooks = true }\n",
+    ] {
+        assert_eq!(written(held).matches("features").count(), 1, "{held}");
+    }
+    for other in [
+        "[features]\nweb = true\n",
+        "[features]\nhooks = false\n",
+        "features.web = true\n",
+        "[features.deep]\na = 1\n",
+    ] {
+        let error = plan(other).unwrap_err();
+        let InstallError::Text { source, .. } = &error else {
+            panic!("{other}: {error}");
+        };
+        let why = source.to_string();
+        assert!(why.contains("`[features]` has no `hooks = true`"), "{why}");
+    }
+}
+
+/// What a repository says does not switch managed hooks off, and is not said to.
+#[test]
+fn managed_hooks_are_not_switched_off_by_a_repository() {
+    for (client, path, text) in [
+        (
+            Client::Codex,
+            ".codex/config.toml",
+            "[features]\nhooks = false\n",
+        ),
+        (
+            Client::ClaudeCode,
+            ".claude/settings.json",
+            "{\"disableAllHooks\": true}\n",
+        ),
+    ] {
+        let place = Place {
+            base: Base::Workspace,
+            path: path.to_owned(),
+        };
+        let texts = Texts::from([(place, text.to_owned())]);
+        let off = |scope| {
+            let found = check(client, scope, &binary(), &texts);
+            found.iter().any(|one| one.kind == FindingKind::SwitchedOff)
+        };
+        assert!(off(Scope::Project) && off(Scope::User), "{client}");
+        assert!(!off(Scope::Managed), "{client}");
+    }
 }
 
 /// Files as people really have them.

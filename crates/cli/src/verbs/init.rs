@@ -43,7 +43,9 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     let (kept, wanted): (Vec<Wanted>, Vec<Wanted>) = wanted(&places.root, args, offered.first)?
         .into_iter()
         .partition(|file| places.root.join(file.name).exists());
+    let hooks = install::Wanted::new(&places, Scope::Project)?;
     show(&places, &wanted, args.yes);
+    hooks.announce(&offered.clients, args.yes)?;
     person::agrees(args.yes, "Set this workspace up?")?;
     for file in &wanted {
         let path = places.root.join(file.name);
@@ -56,9 +58,8 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     let engine = runtime::open_at(&places)?;
     let accepted = engine.site().accepted()?.is_some() || accept(&engine, &wanted, args.yes)?;
     install::register(&engine)?;
-    let hooks = install::Wanted::new(&places, Scope::Project)?;
     if !offered.clients.is_empty() {
-        hooks.install(&offered.clients, args.yes)?;
+        hooks.install_agreed(&offered.clients)?;
     }
     let ignored = told_of_kept(&kept, again);
     let root = places.root.display().to_string();
@@ -238,10 +239,12 @@ fn asked_intent(root: &Path) -> Result<Option<Intent>, Failure> {
     } else {
         "**"
     };
-    let scope = person::answers(&format!("Which files may it change? (nothing: {usual})"))?;
-    let scope = if scope.is_empty() { usual } else { &scope };
-    let patterns: Vec<String> = scope.split_whitespace().map(str::to_owned).collect();
-    first_intent(&name, &patterns).map(Some)
+    let question = format!("Which files may it change? (nothing: {usual})");
+    person::understood(&question, |scope| {
+        let scope = if scope.is_empty() { usual } else { scope };
+        let patterns: Vec<String> = scope.split_whitespace().map(str::to_owned).collect();
+        first_intent(&name, &patterns).map(Some)
+    })
 }
 
 fn root(place: &PlaceArgs) -> Result<PathBuf, Failure> {

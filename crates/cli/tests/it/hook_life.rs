@@ -30,6 +30,17 @@ fn told(said: &Said) -> String {
     format!("{}{}", said.stdout, said.stderr)
 }
 
+/// L10: a client does not tell the version of its tools, so theirs is that of the catalogue.
+#[test]
+fn a_clients_tool_has_the_version_of_the_catalogue() {
+    let site = site_for(&[Client::ClaudeCode]);
+    assert!(ask(&site, &written(Client::ClaudeCode, "a")).runs());
+    let log = site.tagout(&["log", "--json"]).stdout;
+    let last: Value = serde_json::from_str(log.lines().next_back().unwrap()).unwrap();
+    let version = last["toolVersion"].as_str().unwrap();
+    assert!(version.starts_with("catalogue-"), "{last}");
+}
+
 /// §13.8: two equal calls at once, on every client. Where calls have no ids, each result closes one
 /// of them, the oldest first.
 #[test]

@@ -64,6 +64,32 @@ fn canaries_of(machine: &Machine, scope: &str, clients: &[&str]) {
     }
 }
 
+/// The ledger keeps what a canary did, and the log says that nobody made the call.
+#[test]
+fn a_canary_is_told_as_one() {
+    let machine = Machine::new();
+    machine.client("goose", "echo 1.52.0");
+    let ran = machine.run(&["install", "goose", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let log = machine.run(&["log"]).stdout;
+    let lines: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("tagout_canary"))
+        .collect();
+    assert!(!lines.is_empty(), "{log}");
+    for line in lines {
+        assert!(
+            line.contains("canary: `tagout install` tried the hook"),
+            "{line}"
+        );
+    }
+    let events = machine.run(&["log", "--json"]).json_lines();
+    let versions = events.iter().filter_map(|one| one["toolVersion"].as_str());
+    let versions: Vec<&str> = versions.collect();
+    assert!(versions.iter().all(|one| *one == "unknown"), "{versions:?}");
+    assert!(!versions.is_empty());
+}
+
 /// A machine on which people already have files.
 fn lived_in() -> Machine {
     let machine = Machine::new();

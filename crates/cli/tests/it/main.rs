@@ -51,6 +51,8 @@ mod hook_place;
 mod hooked;
 mod init;
 #[cfg(test)]
+mod init_asked;
+#[cfg(test)]
 mod install;
 #[cfg(test)]
 mod intent;

@@ -30,7 +30,11 @@ impl Step<'_> {
         };
         let workspace = &self.inner.workspace;
         let mut claimed = workspace.claim(execution, &paths, holding)?;
-        if let Claiming::Busy { by: Some(by), .. } = &claimed
+        if let Claiming::Busy {
+            by: Some(by),
+            alive: false,
+            ..
+        } = &claimed
             && recover::is_gone(self.inner, by)
         {
             recover::release_gone(self.inner)?;
@@ -38,7 +42,7 @@ impl Step<'_> {
         }
         Ok(match claimed {
             Claiming::Held(claim) => Ok(claim),
-            Claiming::Busy { path, by } => {
+            Claiming::Busy { path, by, .. } => {
                 let by = by.map_or_else(|| "another call".to_owned(), |by| format!("call {by}"));
                 Err((path.to_workspace()?, by))
             }

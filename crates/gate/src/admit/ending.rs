@@ -14,6 +14,13 @@ use crate::permit::Ticket;
 use crate::record;
 use crate::store::ApprovalRequest;
 
+/// The version of a tool that a client runs. Clients do not tell theirs; what is known is by which
+/// catalogue the call was judged.
+const CATALOGUED: &str = concat!("catalogue-", env!("CARGO_PKG_VERSION"));
+
+/// The version of a tool that the catalogue does not know.
+const UNKNOWN: &str = "unknown";
+
 impl Step<'_> {
     fn ticket(&self, execution: &CallId, judged: &Judged, salt: [u8; 32]) -> Ticket {
         let text = Value::Object(judged.arguments.clone()).to_string();
@@ -26,9 +33,11 @@ impl Step<'_> {
             execution: execution.clone(),
             seq: 0,
             tool: judged.name.chars().take(100).collect(),
-            version: entry.map_or("0.0.0".to_owned(), |entry| {
-                entry.tool.declaration().version.clone()
-            }),
+            version: match entry {
+                Some(entry) => entry.tool.declaration().version.clone(),
+                None if judged.known => CATALOGUED.to_owned(),
+                None => UNKNOWN.to_owned(),
+            },
             session: self.record.session.id.clone(),
             intent: self.record.session.active_intent().cloned(),
             agent: self.call.agent.clone(),

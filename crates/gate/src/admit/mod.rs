@@ -92,6 +92,8 @@ struct Judged {
     arguments: Map<String, Value>,
     valid: bool,
     name: String,
+    /// Whether the catalogue knows the tool.
+    known: bool,
     role: Option<Role>,
     capabilities: Vec<String>,
     /// C3: the grants that the verdict rests on.

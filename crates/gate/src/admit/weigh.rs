@@ -58,6 +58,7 @@ impl Step<'_> {
         let mut judged = Judged {
             valid: check_input(&normalised).is_ok(),
             name,
+            known: tool.is_some(),
             role,
             capabilities: tool
                 .map(|tool| tool.capabilities.clone())

@@ -150,6 +150,70 @@ fn dead_before_the_record() {
     assert!(matches!(other, Admission::Permit(_)), "{other:?}");
 }
 
+/// L1: a process that dies after it claimed a path and before it stored anything holds nobody up,
+/// whatever session comes next.
+#[test]
+fn dead_between_claim_and_permit() {
+    let world = World::new();
+    drop(in_action(&world, vec![]));
+    let claims = world.site().state().join("claims");
+    let claimed = move || {
+        let files = std::fs::read_dir(&claims).into_iter().flatten().flatten();
+        files
+            .filter_map(|file| std::fs::read_to_string(file.path()).ok())
+            .any(|text| text.contains("c-1"))
+    };
+    let seen = claimed.clone();
+    let engine = meddled(&world, move || {
+        assert!(!seen(), "the process dies here");
+    });
+    let call = named(write("src/a.txt", "new"), "c-1");
+    let died = catch_unwind(AssertUnwindSafe(|| engine.admit(&call)));
+    assert!(died.is_err());
+    drop(engine);
+    assert!(claimed() && !is_open(&world), "a claim, and no permit");
+    let engine = world.engine();
+    let next = engine.admit(&named(write("src/a.txt", "new"), "c-2"));
+    assert!(matches!(next, Admission::Permit(_)), "{next:?}");
+    // A claim whose permit is open stays.
+    let third = refused(&engine, &named(write("src/a.txt", "other"), "c-3"));
+    assert_eq!(third.code.as_str(), "PATH_BUSY");
+}
+
+/// L1: what a dead process held for one session is freed for another, once it is old enough.
+#[test]
+fn dead_for_another_session() {
+    let world = World::new();
+    drop(in_action(&world, vec![]));
+    let folder = permits(&world);
+    let engine = meddled(&world, move || {
+        assert!(
+            std::fs::read_dir(&folder).unwrap().next().is_none(),
+            "the process dies here"
+        );
+    });
+    let call = named(write("src/a.txt", "new"), "c-1");
+    let died = catch_unwind(AssertUnwindSafe(|| engine.admit(&call)));
+    assert!(died.is_err());
+    drop(engine);
+    let engine = world.engine();
+    assert_eq!(
+        engine.free_ungiven(world.time.now()).unwrap(),
+        0,
+        "too young"
+    );
+    let late = Timestamp::from_millis(world.time.now().as_millis() + 1);
+    assert_eq!(engine.free_ungiven(late).unwrap(), 1);
+    assert!(!is_open(&world));
+    let next = engine.admit(&named(write("src/a.txt", "new"), "c-2"));
+    assert!(matches!(next, Admission::Permit(_)), "{next:?}");
+    assert_eq!(
+        engine.free_ungiven(late).unwrap(),
+        0,
+        "a given permit stays"
+    );
+}
+
 /// L1, L4: a process that dies right after the record of a call that it was to run itself: the next
 /// one ends it.
 #[test]

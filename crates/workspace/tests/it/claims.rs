@@ -25,7 +25,9 @@ fn one_holder_per_path() {
         .claim(&call("2"), &[rel("c"), rel("b")], Holding::WhileAlive)
         .unwrap()
     {
-        Claiming::Busy { path, by } => assert_eq!((path, by), (rel("b"), Some(call("1")))),
+        Claiming::Busy { path, by, alive } => {
+            assert_eq!((path, by, alive), (rel("b"), Some(call("1")), true));
+        }
         Claiming::Held(_) => panic!("two holders"),
     }
     let free = held(&two, "3", &["c"], Holding::WhileAlive);
@@ -48,6 +50,24 @@ fn a_parked_claim_waits_for_its_release() {
     );
     two.release(&call("1")).unwrap();
     assert!(held(&two, "2", &["a"], Holding::WhileAlive).is_some());
+}
+
+/// Whoever finds a path held until its release is told whether the process that claimed it lives.
+#[test]
+fn a_dead_holder_is_told_from_a_living_one() {
+    let place = Place::new();
+    let (one, two) = (place.open(), place.open());
+    let alive = || {
+        let claimed = two.claim(&call("2"), &[rel("a")], Holding::UntilReleased);
+        match claimed.unwrap() {
+            Claiming::Busy { alive, .. } => alive,
+            Claiming::Held(_) => panic!("two holders"),
+        }
+    };
+    let claim = held(&one, "1", &["a"], Holding::UntilReleased).unwrap();
+    assert!(alive());
+    drop(claim);
+    assert!(!alive());
 }
 
 /// Sixteen threads, one path: never two holders at once.

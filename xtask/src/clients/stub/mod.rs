@@ -21,6 +21,7 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Script {
     /// The main agent's turns.
+    #[serde(default)]
     pub(crate) main: Vec<Vec<Scripted>>,
     /// The turns of an agent whose prompt holds [`SUBAGENT_MARK`].
     #[serde(default)]

@@ -67,7 +67,8 @@ pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure
 }
 
 /// Asks the engine. A path that a call of this very conversation still holds, although it is done
-/// or nobody reported on it for long, is freed first.
+/// or nobody reported on it for long, is freed first, and so is what a process left that died
+/// before it gave a permit.
 pub(super) fn admit(
     work: &Work,
     call: &Call,
@@ -80,7 +81,8 @@ pub(super) fn admit(
             let before = Timestamp::from_millis(millis);
             let session = &work.incoming.context.session;
             let freed = work.engine.settle_on(session, &refusal.paths, before)?;
-            if freed.is_empty() {
+            let ungiven = work.engine.free_ungiven(before)?;
+            if freed.is_empty() && ungiven == 0 {
                 return Ok(Err(refusal));
             }
             Ok(refused(work.engine.admit(call)))

@@ -39,6 +39,19 @@ enum Way {
     Out,
 }
 
+/// Says what changes.
+fn announced(changes: &[Change], yes: bool) {
+    for change in changes {
+        let word = match (change.new.is_some(), yes) {
+            (true, false) => "would write",
+            (true, true) => "writing",
+            (false, false) => "would remove",
+            (false, true) => "removing",
+        };
+        report::note(&format!("{word} {}", change.path.display()));
+    }
+}
+
 impl Wanted {
     /// Shows, asks, writes. Nothing is written where anything can't be.
     pub(in crate::verbs) fn install(
@@ -50,6 +63,18 @@ impl Wanted {
         self.change(clients, Way::In, yes)
     }
 
+    /// Says what `install` would write, which fails where anything can't be.
+    pub(in crate::verbs) fn announce(&self, clients: &[Client], yes: bool) -> Result<(), Failure> {
+        announced(&self.plan(clients, Way::In)?, yes);
+        Ok(())
+    }
+
+    /// Writes what was announced and agreed to.
+    pub(in crate::verbs) fn install_agreed(&self, clients: &[Client]) -> Result<(), Failure> {
+        self.is_fit()?;
+        self.apply_now(clients, Way::In).map(drop)
+    }
+
     /// The same the other way.
     pub(super) fn uninstall(&self, clients: &[Client], yes: bool) -> Result<Vec<String>, Failure> {
         self.change(clients, Way::Out, yes)
@@ -57,19 +82,15 @@ impl Wanted {
 
     fn change(&self, clients: &[Client], way: Way, yes: bool) -> Result<Vec<String>, Failure> {
         let shown = self.plan(clients, way)?;
-        for change in &shown {
-            let word = match (change.new.is_some(), yes) {
-                (true, false) => "would write",
-                (true, true) => "writing",
-                (false, false) => "would remove",
-                (false, true) => "removing",
-            };
-            report::note(&format!("{word} {}", change.path.display()));
-        }
+        announced(&shown, yes);
         if shown.is_empty() {
             return Ok(Vec::new());
         }
         person::agrees(yes, "Change these files?")?;
+        self.apply_now(clients, way)
+    }
+
+    fn apply_now(&self, clients: &[Client], way: Way) -> Result<Vec<String>, Failure> {
         files::ensure_dir_private(&self.places.state_home).map_err(Failure::failed)?;
         let lock = files::lock(&self.places.state_home.join("install.lock"));
         let lock = lock.map_err(Failure::failed)?;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use tagout_agents::install::is_canary;
 use tagout_ledger::{Event, Index, LifecycleState, Query};
 use tagout_vocab::limits::{LOG_REASON_CHARS_MAX, LOG_WORDS_CHARS_MAX};
 
@@ -20,6 +21,9 @@ const TELLING: [&str; 8] = [
     "pattern",
     "question",
 ];
+
+/// What is said of a call that nobody made.
+const CANARY: &str = "canary: `tagout install` tried the hook";
 
 /// Paths of a change that are named; the rest is counted.
 const PATHS_SHOWN: usize = 3;
@@ -43,6 +47,16 @@ impl Words {
             Some(paths(event))
         };
         let about = about.or_else(|| body.data.as_ref().and_then(scalars));
+        if body
+            .session
+            .as_ref()
+            .is_some_and(|one| is_canary(one.as_str()))
+        {
+            return match reason {
+                Some(reason) => format!("{CANARY}, to see that it denies: {reason}"),
+                None => CANARY.to_owned(),
+            };
+        }
         match (about, reason) {
             (Some(about), Some(reason)) => format!("{about}: {reason}"),
             (Some(one), None) | (None, Some(one)) => one,
