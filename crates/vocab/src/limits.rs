@@ -381,9 +381,20 @@ pub const LESSON_BYTES_MAX: usize = 2_000;
 /// The largest index of git that is read.
 pub const GIT_INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// The longest list of a rebase's steps that is read.
+pub const GIT_STEPS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
 /// How long a command that is to go on is looked at before it is believed to: one that dies at once
 /// is told like any other.
 pub const LONG_RUNNING_GRACE_MS: u64 = 400;
+
+/// How long processes that a command left behind may take to end by themselves before they are
+/// ended and the run counts as failed. Long enough for what only finishes its last step, short
+/// enough to be no way of going on.
+pub const LEFT_BEHIND_GRACE_MS: u64 = 2_000;
+
+/// How many of them are named.
+pub const LEFT_BEHIND_NAMES_MAX: usize = 5;
 
 /// How long git may take to say what a command's commits contain.
 pub const GIT_ASKED_MS_MAX: u64 = 30_000;
