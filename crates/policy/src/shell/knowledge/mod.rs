@@ -127,6 +127,8 @@ pub(super) enum Role {
     Folder,
     /// The name of a shell variable that is set.
     Name,
+    /// The name of a shell variable that becomes an array.
+    Array,
     /// One of the words that the entry lists.
     Listed,
     /// Publishes.
@@ -257,6 +259,9 @@ pub(super) struct Entry<'a> {
     pub(super) appends: bool,
     #[serde(borrow)]
     pub(super) placeholder_options: Cow<'a, str>,
+    /// Options that take the effect of those away again, so that words are appended after all.
+    #[serde(borrow)]
+    pub(super) appending_options: Cow<'a, str>,
     /// It is Tagout itself.
     pub(super) own: bool,
 }
