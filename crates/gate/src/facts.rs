@@ -68,6 +68,9 @@ pub(crate) fn gather(
                 continue;
             };
             if effect.mutated().contains(&target) {
+                if way == Way::Guard && found.has_other_names && follow == Follow::Whole {
+                    other_names(target, &mut facts.resolved);
+                }
                 // Making a folder where one is changes nothing in it.
                 let makes = matches!(effect, Effect::MakeFolder(_));
                 let fact = if makes && found.kind == ResolvedKind::Folder {
@@ -164,6 +167,16 @@ fn resolved(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// A client writes into the file itself, and so under all its names, of which some may lie where
+/// nothing may be changed. What Tagout writes takes the place of one name only.
+fn other_names(target: &Target, known: &mut BTreeMap<String, Place>) {
+    let path = format!(
+        "{} (a file with other names, hard links, which may lie anywhere)",
+        target.raw
+    );
+    known.insert(target.raw.clone(), Place::Outside { path });
 }
 
 /// H13: what the session knows of a file that it wants to change.

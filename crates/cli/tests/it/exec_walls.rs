@@ -98,6 +98,26 @@ fn authority_is_parked_whatever_the_way() {
     assert_eq!(site.read("src/l"), None);
 }
 
+/// H7, invariant 8: a file that may not be changed gets no second name in the scope either, under
+/// which another tool could write to it.
+#[test]
+fn a_second_name_is_a_change_of_what_it_names() {
+    let site = Site::new(&[("src/a.txt", "one\n"), ("docs/b.txt", "two\n")]);
+    for (to, code) in [
+        ("docs/b.txt", "SCOPE_VIOLATION"),
+        (".orchestration/hook_policy.yaml", "AUTHORITY_FILE"),
+        (".git/config", "AUTHORITY_FILE"),
+    ] {
+        let line = format!("python3 -c 'import os; os.link(\"{to}\", \"src/l\")'");
+        let told = site.receipt(&line);
+        assert_eq!(told["error"]["code"], code, "{line}: {told:#}");
+        assert_eq!(site.read("src/l"), None, "{line}");
+    }
+    let told = site.receipt("python3 -c 'import os; os.link(\"src/a.txt\", \"src/l\")'");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert_eq!(site.read("src/l").as_deref(), Some("one\n"));
+}
+
 /// A link in the workspace that leads out of it carries no write there.
 #[test]
 fn links_lead_nowhere() {

@@ -88,6 +88,14 @@ pub(crate) fn judged(
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
     let (mut paths, refused) = judged_changes(inner, intent, &changes);
+    let named = named_again(inner, intent, &entries);
+    paths.extend(named.iter().map(|one| ParkedPath {
+        path: one.path.to_string(),
+        change: "named".to_owned(),
+        code: Some(one.code.as_str().to_owned()),
+        why: Some(one.why.clone()),
+    }));
+    let refused = refused.and_then(|()| observed::refused(&named));
     let beyond = commits::beyond(inner, intent, set, own);
     paths.extend(beyond.iter().map(|one| ParkedPath {
         path: one.path.to_string(),
@@ -103,6 +111,41 @@ pub(crate) fn judged(
         return (paths, Err(failure));
     }
     (paths, refused)
+}
+
+/// The files that would get another name (a hard link) and may not be changed: whoever writes to
+/// the new name changes them.
+fn named_again(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    entries: &[&Entry],
+) -> Vec<observed::Beyond> {
+    let mut beyond = Vec::new();
+    for entry in entries {
+        let Kind::Link { to } = &entry.kind else {
+            continue;
+        };
+        // Git names its own objects twice for a moment.
+        if git::what(&entry.path) == GitPath::Object && git::what(to) == GitPath::Object {
+            continue;
+        }
+        let Ok(path) = RelPath::new(to) else {
+            continue;
+        };
+        let change = [Change {
+            path,
+            kind: ChangeKind::Modified,
+            before: None,
+            after: Some(Digest::of(b"")),
+            link_broken: false,
+        }];
+        beyond.extend(of_git(inner, &change));
+        beyond.extend(observed::beyond(inner, intent, &change, |_| false));
+    }
+    for one in &mut beyond {
+        one.why = format!("it would get another name; {}", one.why);
+    }
+    beyond
 }
 
 /// The same for changes that come from elsewhere.
