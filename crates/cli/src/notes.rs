@@ -208,14 +208,15 @@ impl Notes {
             }
             let at = sent.lines.iter().position(|one| *one == digest)?;
             sent.lines.remove(at);
-            let kept = if sent.lines.is_empty() {
-                files::remove_note(&path).map_err(Failure::failed)
+            // A note that can't be used up, or that another one used up meanwhile, would be good
+            // for a second time.
+            let mine = if sent.lines.is_empty() {
+                files::take_note(&path).unwrap_or(false)
             } else {
                 let name = path.file_name()?.to_str()?;
-                self.write(&["exec"], name, &sent)
+                self.write(&["exec"], name, &sent).is_ok()
             };
-            // A note that can't be used up would be good for a second time.
-            kept.ok().map(|()| sent)
+            mine.then_some(sent)
         })
     }
 

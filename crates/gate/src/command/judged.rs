@@ -9,9 +9,9 @@ use tagout_vocab::limits::{RUN_TOTAL_BYTES_MAX, TRANSACTION_PATHS_MAX};
 use tagout_vocab::{Code, Digest, IntentId};
 use tagout_workspace::{Change, ChangeKind, RelPath};
 
-use super::commits;
 use super::parked::ParkedPath;
 use super::settle::not_of_git;
+use super::{commits, objects, steps};
 use crate::changes::git::{self, GitPath};
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
@@ -88,22 +88,22 @@ pub(crate) fn judged(
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
     let (mut paths, refused) = judged_changes(inner, intent, &changes);
-    let named = named_again(inner, intent, &entries);
-    paths.extend(named.iter().map(|one| ParkedPath {
-        path: one.path.to_string(),
-        change: "named".to_owned(),
-        code: Some(one.code.as_str().to_owned()),
-        why: Some(one.why.clone()),
-    }));
-    let refused = refused.and_then(|()| observed::refused(&named));
-    let beyond = commits::beyond(inner, intent, set, own);
-    paths.extend(beyond.iter().map(|one| ParkedPath {
-        path: one.path.to_string(),
-        change: "committed".to_owned(),
-        code: Some(one.code.as_str().to_owned()),
-        why: Some(one.why.clone()),
-    }));
-    let refused = refused.and_then(|()| observed::refused(&beyond));
+    let further = [
+        ("named", named_again(inner, intent, &entries)),
+        ("obeyed", steps::beyond(set, own)),
+        ("added", objects::beyond(inner, set, own)),
+        ("committed", commits::beyond(inner, intent, set, own)),
+    ];
+    let mut refused = refused;
+    for (change, beyond) in further {
+        paths.extend(beyond.iter().map(|one| ParkedPath {
+            path: one.path.to_string(),
+            change: change.to_owned(),
+            code: Some(one.code.as_str().to_owned()),
+            why: Some(one.why.clone()),
+        }));
+        refused = refused.and_then(|()| observed::refused(&beyond));
+    }
     if changes.len() < entries.len() {
         let message = "it would change a path that is none beneath the workspace".to_owned();
         let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
