@@ -122,6 +122,7 @@ fn nothing_for_git_to_run_is_left_behind() {
         authority(&site, &line);
     }
     assert_eq!(site.git(&["status", "--porcelain"]), before);
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
     let line = "echo two > src/a.txt && git commit -qam two && git switch -qc other HEAD~1 && \
                 echo three > src/a.txt && git commit -qam three && git rebase -q master; exit 0";
     let line = line.replace("master", site.git(&["branch", "--show-current"]).trim());
@@ -132,6 +133,21 @@ fn nothing_for_git_to_run_is_left_behind() {
             .join(".git/rebase-merge/git-rebase-todo")
             .exists()
     );
+}
+
+/// Invariant 2: a change that one event of the ledger can't list is not made, and nothing is stuck
+/// behind it.
+#[test]
+fn what_cannot_be_told_is_not_done() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    let line = "python3 -c 'import os; deep = \"src/\" + \"/\".join([\"d\" * 250] * 14); \
+                os.makedirs(deep); [open(deep + \"/\" + str(i), \"w\") for i in range(1300)]'";
+    let told = site.receipt(line);
+    assert_eq!(told["error"]["code"], "LIMIT_EXCEEDED", "{told:#}");
+    let told = site.receipt("echo two > src/b.txt");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert_eq!(site.read("src/b.txt").as_deref(), Some("two\n"));
+    assert_eq!(site.tagout(&["verify"]).code, Some(0));
 }
 
 /// H7: a pack whose index gives another content under a known name does not reach the repository,
@@ -166,6 +182,7 @@ forge(bytes.fromhex(sys.argv[1]), b'EVIL')
     let told = site.receipt(line);
     assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
     assert_eq!(site.git(&["cat-file", "-p", id.trim()]), "two\n");
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
     let told = site.receipt("echo two > src/a.txt && git commit -qam two && git repack -adq");
     assert_eq!(told["outcome"], "completed", "{told:#}");
     site.git(&["fsck", "--strict"]);

@@ -58,6 +58,9 @@ pub(super) struct Lists {
     pub(super) helped: Vec<String>,
 }
 
+/// Words that ask a program for its version.
+const VERSION: [&str; 3] = ["--version", "-V", "-VV"];
+
 /// How a program reads its arguments.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 pub(super) enum Style {
@@ -284,9 +287,17 @@ impl Knowledge {
 
     /// Whether a configuration in the workspace can make a program start others, although it only
     /// reads: walls hold it then, and its own line does not tell.
-    pub fn is_helped(&self, program: &str) -> bool {
+    pub fn is_helped(&self, program: &str, text: &str) -> bool {
         let name = program.rsplit('/').next().unwrap_or(program);
-        self.lists.helped.iter().any(|known| known == name)
+        let mut words = text.split_ascii_whitespace();
+        let asked = words.next().is_some() && words.all(|word| VERSION.contains(&word));
+        self.lists
+            .helped
+            .iter()
+            .any(|known| match known.strip_suffix('!') {
+                Some(known) => known == name && !asked,
+                None => known == name,
+            })
     }
 
     pub(super) fn entry(&self, name: &str) -> Option<Entry<'_>> {
