@@ -302,6 +302,7 @@ impl Engine {
         event.user_id = Some(by.to_owned());
         event.execution_id = Some(execution.to_string());
         event.paths.clone_from(&changed);
+        record::can_be_told(std::slice::from_ref(&event))?;
         let sealed = SealedUndo {
             undoes: planned.calls.clone(),
             after: Reader::open(inner.ledger.dir())?.size()?,

@@ -660,6 +660,12 @@ pub const GIT_DELTAS_TIMES_MAX: usize = 4;
 /// that wait to be looked into.
 pub const GIT_HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Bytes that one look at a repository makes from its objects, however little they take there.
+pub const GIT_READ_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Bytes of a list of steps, as a rebase keeps one, that are looked through.
+pub const GIT_STEPS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
 /// Further object stores that a repository names.
 pub const GIT_ALTERNATES_MAX: usize = 5;
 

@@ -20,6 +20,8 @@ pub struct Resolved {
     pub kind: ResolvedKind,
     /// A symbolic link was followed on the way.
     pub via_symlink: bool,
+    /// It is a file that has other names too (hard links), wherever those are.
+    pub has_other_names: bool,
 }
 
 /// What stands under a resolved path.
@@ -125,6 +127,7 @@ impl Walk<'_> {
 
     fn run(mut self, follow: Follow) -> Result<Resolved, Error> {
         let mut kind = ResolvedKind::Folder;
+        let mut has_other_names = false;
         while let Some(name) = self.todo.pop_front() {
             if name == b".." {
                 if self.done.pop().is_none() {
@@ -169,6 +172,7 @@ impl Walk<'_> {
                     needed,
                 });
             }
+            has_other_names = kind == ResolvedKind::File && stat.nlink > 1;
             self.done.push(name);
         }
         let path = self.here().to_workspace()?;
@@ -176,6 +180,7 @@ impl Walk<'_> {
             path,
             kind,
             via_symlink: self.hops > 0,
+            has_other_names,
         })
     }
 

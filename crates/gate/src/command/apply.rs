@@ -173,6 +173,7 @@ impl Engine {
         let mut event = self.parked_event(parked, data, by);
         event.execution_id = Some(execution.to_string());
         event.paths.clone_from(&changed);
+        crate::record::can_be_told(std::slice::from_ref(&event))?;
         let sealed = SealedApply {
             parked: parked.id.clone(),
             remaining: remaining(left_out),

@@ -9,9 +9,9 @@ use tagout_vocab::limits::{RUN_TOTAL_BYTES_MAX, TRANSACTION_PATHS_MAX};
 use tagout_vocab::{Code, Digest, IntentId};
 use tagout_workspace::{Change, ChangeKind, RelPath, TakenBack};
 
-use super::commits;
 use super::parked::ParkedPath;
 use super::settle::not_of_git;
+use super::{commits, objects, steps};
 use crate::changes::git::{self, GitPath};
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
@@ -89,14 +89,22 @@ pub(crate) fn judged(
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
     // Only folders come without a digest here.
     let (mut paths, refused) = judged_changes(inner, intent, (&changes, &|_| true));
-    let beyond = commits::beyond(inner, intent, set, own);
-    paths.extend(beyond.iter().map(|one| ParkedPath {
-        path: one.path.to_string(),
-        change: "committed".to_owned(),
-        code: Some(one.code.as_str().to_owned()),
-        why: Some(one.why.clone()),
-    }));
-    let refused = refused.and_then(|()| observed::refused(&beyond));
+    let further = [
+        ("named", named_again(inner, intent, &entries)),
+        ("obeyed", steps::beyond(set, own)),
+        ("added", objects::beyond(inner, set, own)),
+        ("committed", commits::beyond(inner, intent, set, own)),
+    ];
+    let mut refused = refused;
+    for (change, beyond) in further {
+        paths.extend(beyond.iter().map(|one| ParkedPath {
+            path: one.path.to_string(),
+            change: change.to_owned(),
+            code: Some(one.code.as_str().to_owned()),
+            why: Some(one.why.clone()),
+        }));
+        refused = refused.and_then(|()| observed::refused(&beyond));
+    }
     if changes.len() < entries.len() {
         let message = "it would change a path that is none beneath the workspace".to_owned();
         let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
@@ -104,6 +112,41 @@ pub(crate) fn judged(
         return (paths, Err(failure));
     }
     (paths, refused)
+}
+
+/// The files that would get another name (a hard link) and may not be changed: whoever writes to
+/// the new name changes them.
+fn named_again(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    entries: &[&Entry],
+) -> Vec<observed::Beyond> {
+    let mut beyond = Vec::new();
+    for entry in entries {
+        let Kind::Link { to } = &entry.kind else {
+            continue;
+        };
+        // Git names its own objects twice for a moment.
+        if git::what(&entry.path) == GitPath::Object && git::what(to) == GitPath::Object {
+            continue;
+        }
+        let Ok(path) = RelPath::new(to) else {
+            continue;
+        };
+        let change = [Change {
+            path,
+            kind: ChangeKind::Modified,
+            before: None,
+            after: Some(Digest::of(b"")),
+            link_broken: false,
+        }];
+        beyond.extend(of_git(inner, &change));
+        beyond.extend(observed::beyond(inner, intent, &change, |_| false));
+    }
+    for one in &mut beyond {
+        one.why = format!("it would get another name; {}", one.why);
+    }
+    beyond
 }
 
 /// The same for changes that come from elsewhere, with who tells folders from links.

@@ -50,6 +50,21 @@ fn admitting_the_selection_selects() {
     assert_eq!(engine.settle(permit, &DONE).outcome, Outcome::Completed);
 }
 
+/// H7: a client writes under all names of a file at once, so it may write to none of them.
+#[cfg(unix)]
+#[test]
+fn a_file_with_other_names_is_left_to_tagout() {
+    let world = World::new();
+    world.write("docs/b.txt", "b");
+    let engine = in_action(&world, vec![]);
+    std::fs::hard_link(world.root.join("docs/b.txt"), world.root.join("src/l")).unwrap();
+    drop(engine.execute(&read("src/l")));
+    assert_eq!(denied(&engine, &write("src/l", "x")), "SCOPE_VIOLATION");
+    assert_eq!(code(&engine.execute(&write("src/l", "x"))), "ALLOWED");
+    assert_eq!(world.read("docs/b.txt").as_deref(), Some("b"));
+    drop(admitted(&engine, &write("src/l", "y")));
+}
+
 /// Invariant 2: a permit comes back in a later process only if the ledger confirms it.
 #[test]
 fn a_permit_is_resumed_and_settled_by_another_process() {

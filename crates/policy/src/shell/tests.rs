@@ -595,3 +595,21 @@ fn piece() -> impl Strategy<Value = String> {
     ];
     (0..pieces.len()).prop_map(move |index| pieces[index].to_owned())
 }
+
+/// H4: programs that a file in the workspace can make start others are known, so that only walls
+/// are trusted with them.
+#[test]
+fn helped_programs_are_known() {
+    for (program, text) in [
+        ("git", "git status"),
+        ("/usr/bin/git", "/usr/bin/git status"),
+        ("pytest", "pytest --version"),
+        ("yarn", "yarn --version"),
+        ("python3", "python3 -m json.tool"),
+    ] {
+        assert!(knowledge().is_helped(program, text), "{text}");
+    }
+    for (program, text) in [("python3", "python3 --version"), ("ls", "ls git")] {
+        assert!(!knowledge().is_helped(program, text), "{text}");
+    }
+}

@@ -9,6 +9,9 @@ use tagout_vocab::limits::{
 use super::object::Kind;
 use super::{Commit, Oid, Repository};
 
+/// Bytes that looking at an entry once more counts as.
+const ENTRY_BYTES: usize = 64;
+
 /// One entry of a folder.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Entry {
@@ -110,6 +113,9 @@ struct Folder {
 impl Repository {
     fn entries(&mut self, id: &Oid) -> Option<Vec<Entry>> {
         if let Some(known) = self.trees.held.get(id) {
+            // A folder may be the same as many others, and they as many more.
+            self.left
+                .take((known.len() + 1).saturating_mul(ENTRY_BYTES))?;
             return Some(known.clone());
         }
         let bytes = self.whole(id, Kind::Tree, GIT_TREE_BYTES_MAX)?;

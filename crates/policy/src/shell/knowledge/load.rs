@@ -55,6 +55,7 @@ const ROLES: &[(&str, Role)] = &[
     ("assign", Role::Assign),
     ("folder", Role::Folder),
     ("name", Role::Name),
+    ("array", Role::Array),
     ("listed", Role::Listed),
     ("push", Role::Push),
     ("format", Role::Format),
@@ -121,6 +122,7 @@ const ENTRY_FIELDS: &[&str] = &[
     "default-command",
     "appends",
     "placeholder-options",
+    "appending-options",
     "own",
     "safe",
     "unsafe",
@@ -344,6 +346,7 @@ impl Reader<'_> {
             default_command: text("default-command"),
             appends: flag("appends"),
             placeholder_options: text("placeholder-options"),
+            appending_options: text("appending-options"),
             own: flag("own"),
         }
     }

@@ -95,6 +95,9 @@ pub(super) struct Lists {
     pub(super) helped: Vec<String>,
 }
 
+/// Words that ask a program for its version.
+const VERSION: [&str; 3] = ["--version", "-V", "-VV"];
+
 impl Lists {
     const NONE: Self = Self {
         folders: Vec::new(),
@@ -183,6 +186,8 @@ pub(super) enum Role {
     Folder,
     /// The name of a shell variable that is set.
     Name,
+    /// The name of a shell variable that becomes an array.
+    Array,
     /// One of the words that the entry lists.
     Listed,
     /// Publishes.
@@ -313,6 +318,9 @@ pub(super) struct Entry<'a> {
     pub(super) appends: bool,
     #[serde(borrow)]
     pub(super) placeholder_options: Cow<'a, str>,
+    /// Options that take the effect of those away again, so that words are appended after all.
+    #[serde(borrow)]
+    pub(super) appending_options: Cow<'a, str>,
     /// It is Tagout itself.
     pub(super) own: bool,
 }
@@ -356,9 +364,17 @@ impl Knowledge {
 
     /// Whether a configuration in the workspace can make a program start others, although it only
     /// reads: walls hold it then, and its own line does not tell.
-    pub fn is_helped(&self, program: &str) -> bool {
+    pub fn is_helped(&self, program: &str, text: &str) -> bool {
         let name = program.rsplit('/').next().unwrap_or(program);
-        self.lists().helped.iter().any(|known| known == name)
+        let mut words = text.split_ascii_whitespace();
+        let asked = words.next().is_some() && words.all(|word| VERSION.contains(&word));
+        self.lists()
+            .helped
+            .iter()
+            .any(|known| match known.strip_suffix('!') {
+                Some(known) => known == name && !asked,
+                None => known == name,
+            })
     }
 
     /// What is known of variables and of what programs print.
