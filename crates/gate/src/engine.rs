@@ -6,7 +6,7 @@ use tagout_ledger::{KeySource, Ledger};
 use tagout_policy::scope::CaseRule;
 use tagout_vocab::path::Roots;
 use tagout_vocab::{Call, CallId, Refusal, Role};
-use tagout_workspace::{LeaseProbe, Workspace, WriterProbe};
+use tagout_workspace::{Workspace, WriterProbe};
 
 use crate::admit::{self, Admitted, Considered, Way};
 use crate::clockwork::Clockwork;
@@ -77,7 +77,8 @@ impl Engine {
         let ledger = Ledger::open(&site.ledger(), options)?;
         let workspace = tagout_workspace::Options {
             writers: writers(),
-            alone: alone(),
+            #[cfg(target_os = "linux")]
+            alone: Some(tagout_sandbox::lease_alone),
             ..tagout_workspace::Options::default()
         };
         let workspace = Workspace::open(&site.root, &site.state, workspace)?;
@@ -292,18 +293,6 @@ const fn writers() -> WriterProbe {
     #[cfg(not(target_os = "linux"))]
     {
         WriterProbe::Processes
-    }
-}
-
-/// How a displaced file is held alone, so that it can be filled again.
-const fn alone() -> Option<LeaseProbe> {
-    #[cfg(target_os = "linux")]
-    {
-        Some(tagout_sandbox::lease_alone)
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        None
     }
 }
 

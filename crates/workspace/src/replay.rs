@@ -49,7 +49,7 @@ impl Workspace {
         let mut leftovers = Vec::new();
         for frame in frames {
             let engine = self.engine(segment.number, frame);
-            self.clear_leftovers(&engine, &chains, (&mut leftovers, recovery))?;
+            clear_leftovers(&engine, &chains, (&mut leftovers, recovery))?;
         }
         let mut repairs: Vec<(&RelPath, &Known<'_>)> = Vec::new();
         for (path, chain) in &chains {
@@ -122,48 +122,6 @@ impl Workspace {
             }
         }
         chains
-    }
-
-    /// Removes what a swap left under temporary names; something foreign goes back to its place.
-    ///
-    /// A new file may be made of one that the same path had earlier, so every state of the path
-    /// may be found there.
-    fn clear_leftovers(
-        &self,
-        engine: &Engine<'_>,
-        chains: &Chains<'_>,
-        (leftovers, recovery): (&mut Vec<RelPath>, &mut Recovery),
-    ) -> Result<(), Error> {
-        for (index, unit) in engine.units() {
-            let Ok(spot) = engine.spot(index, unit) else {
-                continue;
-            };
-            for name in [&spot.temporary, &spot.aside] {
-                let found = look::tree(&spot.folder, name, &unit.path, Keep::Nothing)?;
-                if found.is_empty() {
-                    continue;
-                }
-                leftovers.push(unit.path.clone());
-                let known = found.iter().all(|one| {
-                    let chain = chains.get(&unit.path.join(&one.sub));
-                    chain.into_iter().flatten().any(|known| {
-                        known.item.is_some_and(|item| {
-                            item.node.same(&one.node)
-                                || torn_at(&spot.folder, name, (item, one, known.blobs))
-                        })
-                    })
-                });
-                let doing = || at("clean up after", unit.path.to_string());
-                if known {
-                    make::remove(&spot.folder, name).map_err(doing())?;
-                } else {
-                    recovery
-                        .conflicts
-                        .push(engine.keep_beside(&spot, name, unit)?);
-                }
-            }
-        }
-        Ok(())
     }
 
     fn find(&self, path: &RelPath, chain: &[Known<'_>], leftover: bool) -> Result<Finding, Error> {
@@ -291,6 +249,47 @@ impl Workspace {
         make::tree(maker, (&folder, temporary), (path, items))?;
         sys::rename((&folder, temporary), (&folder, name), Rename::Replace).map_err(doing())
     }
+}
+
+/// Removes what a swap left under temporary names; something foreign goes back to its place.
+///
+/// A new file may be made of one that the same path had earlier, so every state of the path
+/// may be found there.
+fn clear_leftovers(
+    engine: &Engine<'_>,
+    chains: &Chains<'_>,
+    (leftovers, recovery): (&mut Vec<RelPath>, &mut Recovery),
+) -> Result<(), Error> {
+    for (index, unit) in engine.units() {
+        let Ok(spot) = engine.spot(index, unit) else {
+            continue;
+        };
+        for name in [&spot.temporary, &spot.aside] {
+            let found = look::tree(&spot.folder, name, &unit.path, Keep::Nothing)?;
+            if found.is_empty() {
+                continue;
+            }
+            leftovers.push(unit.path.clone());
+            let known = found.iter().all(|one| {
+                let chain = chains.get(&unit.path.join(&one.sub));
+                chain.into_iter().flatten().any(|known| {
+                    known.item.is_some_and(|item| {
+                        item.node.same(&one.node)
+                            || torn_at(&spot.folder, name, (item, one, known.blobs))
+                    })
+                })
+            });
+            let doing = || at("clean up after", unit.path.to_string());
+            if known {
+                make::remove(&spot.folder, name).map_err(doing())?;
+            } else {
+                recovery
+                    .conflicts
+                    .push(engine.keep_beside(&spot, name, unit)?);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn torn_at(

@@ -5,7 +5,7 @@ use std::io::{Seek as _, Write as _};
 use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
-use tagout_workspace::{Options, Workspace};
+use tagout_workspace::{LeaseProbe, Options, Workspace};
 
 use crate::support::{Place, call, commit, quiet, rel};
 
@@ -138,17 +138,12 @@ fn a_file_that_was_written_in_the_yard_is_not_used() {
 /// out only after it was emptied.
 #[test]
 fn a_file_that_someone_holds_is_not_used() {
-    fn refused(_: BorrowedFd<'_>) -> std::io::Result<bool> {
-        Ok(true)
-    }
     fn emptied(file: BorrowedFd<'_>) -> std::io::Result<bool> {
         Ok(rustix::fs::fstat(file)?.st_size == 0)
     }
-    fn unknown(_: BorrowedFd<'_>) -> std::io::Result<bool> {
-        Err(std::io::Error::from(std::io::ErrorKind::Unsupported))
-    }
-    type Probe = tagout_workspace::LeaseProbe;
-    for alone in [Some(refused as Probe), Some(emptied), Some(unknown), None] {
+    let refused: LeaseProbe = |_| Ok(true);
+    let unknown: LeaseProbe = |_| Err(std::io::Error::from(std::io::ErrorKind::Unsupported));
+    for alone in [Some(refused), Some(emptied), Some(unknown), None] {
         let place = Place::new();
         place.put("f", "first");
         let workspace = place.open_with(Options { alone, ..quiet() });
