@@ -383,7 +383,7 @@ impl Reader<'_> {
             client: self.client.to_string(),
         };
         match self.event.call {
-            CallForm::Event { tool } | CallForm::Inline { tool, .. } => {
+            CallForm::Event { tool, .. } | CallForm::Inline { tool, .. } => {
                 return Ok((client, tool.to_owned()));
             }
             CallForm::Named => {}

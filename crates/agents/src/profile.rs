@@ -276,6 +276,8 @@ pub enum CallForm {
     Event {
         /// The tool's name, the same before and after.
         tool: &'static str,
+        /// The arguments that it is sent with.
+        keys: &'static [&'static str],
     },
     /// The event itself is the tool; the arguments stand among the other keys.
     Inline {

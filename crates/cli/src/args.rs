@@ -317,22 +317,6 @@ pub(crate) fn own_program() -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
-/// Whether the search path leads from a name to this very program.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one declared list of environment variables"
-)]
-pub(crate) fn is_on_path(name: &str) -> bool {
-    let Some(own) = own_program() else {
-        return false;
-    };
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let mut found = std::env::split_paths(&folders).map(|folder| folder.join(name));
-    let first = found.find(|path| path.is_file());
-    let first = first.and_then(|path| path.canonicalize().ok());
-    first.is_some_and(|path| path == std::path::Path::new(&own))
-}
-
 /// The command line's definition, for completions.
 pub(crate) fn command() -> clap::Command {
     Args::command()

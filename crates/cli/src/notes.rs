@@ -5,12 +5,16 @@ pub(crate) mod homes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tagout_agents::PairingKey;
-use tagout_vocab::limits::{HOOK_NOTE_BYTES_MAX, HOOK_NOTE_MS_MAX, HOOK_NOTES_MAX};
-use tagout_vocab::{CallId, Digest, IntentId, SessionId, Timestamp};
+use tagout_vocab::limits::{
+    HOOK_NOTE_BYTES_MAX, HOOK_NOTE_MS_MAX, HOOK_NOTES_MAX, PERMIT_OPEN_MS_MAX, SESSION_KEPT_MS,
+    TIDY_INTERVAL_MS,
+};
+use tagout_vocab::{CallId, Code, Digest, IntentId, SessionId, Timestamp};
 use tagout_workspace::files;
 
 use crate::failure::Failure;
@@ -34,6 +38,9 @@ pub(crate) struct Whereabouts {
 pub(crate) struct Open {
     /// What ties the result to it.
     pub(crate) key: PairingKey,
+    /// The same with the arguments that the client was given instead, where it was.
+    #[serde(default)]
+    pub(crate) rewritten: Option<PairingKey>,
     /// What was admitted.
     pub(crate) what: Admitted,
 }
@@ -139,6 +146,30 @@ impl Notes {
         write().map_err(Failure::failed)
     }
 
+    /// Takes away what nobody will ask for any more, once in a while.
+    pub(crate) fn tidy(&self, now: Timestamp) {
+        let mark = self.folder.join("tidied");
+        if !self.folder.exists() || (mark.exists() && !is_older(&mark, now, TIDY_INTERVAL_MS)) {
+            return;
+        }
+        // What fails must not be tried again by every process.
+        if files::write_note(&mark, b"", Some(0o600)).is_err() {
+            return;
+        }
+        for (folder, kept_ms) in [
+            ("exec", HOOK_NOTE_MS_MAX),
+            ("selected", HOOK_NOTE_MS_MAX),
+            ("visitors", SESSION_KEPT_MS),
+        ] {
+            drop_older(&self.folder.join(folder), now, kept_ms);
+        }
+        for session in entries(&self.folder.join("open")) {
+            drop_older(&session, now, PERMIT_OPEN_MS_MAX);
+            // It goes only when it is empty.
+            files::remove_dir(&session).unwrap_or_default();
+        }
+    }
+
     /// Notes that a client's hook is not registered any more, or that it is again.
     pub(crate) fn keep_gone(&self, client: &str, gone: Option<&Gone>) -> Result<(), Failure> {
         let name = format!("{client}.json");
@@ -156,6 +187,17 @@ impl Notes {
         paths.iter().filter_map(read).collect()
     }
 
+    /// Notes a conversation that only names files of this workspace, from outside.
+    pub(crate) fn visit(&self, session: &SessionId) -> Result<(), Failure> {
+        self.write(&["visitors"], &visitor_name(session), session)
+    }
+
+    /// Whether a conversation is such a one.
+    pub(crate) fn is_visitor(&self, session: &SessionId) -> bool {
+        let path = self.folder.join("visitors").join(visitor_name(session));
+        path.exists()
+    }
+
     /// Notes an open call.
     pub(crate) fn open(&self, call: &Open, now: Timestamp, unique: &str) -> Result<(), Failure> {
         let session = session_name(&call.key.session);
@@ -166,8 +208,7 @@ impl Notes {
     /// The open calls of a session, oldest first, each with its file.
     pub(crate) fn opened(&self, session: &SessionId) -> Vec<(PathBuf, Open)> {
         let folder = self.folder.join("open").join(session_name(session));
-        let mut paths = listed(&folder);
-        paths.sort();
+        let paths = listed(&folder);
         let read = |path: PathBuf| read::<Open>(&path).ok().flatten().map(|open| (path, open));
         paths.into_iter().filter_map(read).collect()
     }
@@ -186,37 +227,63 @@ impl Notes {
         self.folder.join("exec").join(format!("{id}.json"))
     }
 
-    /// The note under which `exec` may run a line, used up. With an id only that one counts.
-    pub(crate) fn take_sent(&self, id: Option<&str>, line: &str, now: Timestamp) -> Option<Sent> {
+    /// The note under which `exec` may run a line, used up. With an id only that one counts;
+    /// without one, a line that several conversations sent is nobody's.
+    pub(crate) fn take_sent(
+        &self,
+        id: Option<&str>,
+        line: &str,
+        now: Timestamp,
+    ) -> Result<Option<Sent>, Failure> {
         let digest = line_digest(line);
-        let paths = match id {
-            Some(id)
-                if id
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') =>
-            {
-                vec![self.sent_path(id)]
-            }
-            Some(_) => Vec::new(),
-            None => listed(&self.folder.join("exec")),
-        };
-        paths.into_iter().find_map(|path| {
-            let mut sent: Sent = read(&path).ok().flatten()?;
+        let mut found: Vec<(PathBuf, Sent)> = Vec::new();
+        for path in self.sent_paths(id) {
+            let Some(sent) = read::<Sent>(&path).ok().flatten() else {
+                continue;
+            };
             if is_old(sent.at, now) {
                 forget(&path);
-                return None;
+                continue;
             }
-            let at = sent.lines.iter().position(|one| *one == digest)?;
-            sent.lines.remove(at);
-            let kept = if sent.lines.is_empty() {
-                files::remove_note(&path).map_err(Failure::failed)
-            } else {
-                let name = path.file_name()?.to_str()?;
-                self.write(&["exec"], name, &sent)
-            };
-            // A note that can't be used up would be good for a second time.
-            kept.ok().map(|()| sent)
-        })
+            if !sent.lines.contains(&digest) {
+                continue;
+            }
+            if found.iter().any(|(_, one)| one.session != sent.session) {
+                return Err(nobodys());
+            }
+            found.push((path, sent));
+        }
+        let used = |(path, sent): (PathBuf, Sent)| Self::used(&path, sent, digest);
+        Ok(found.into_iter().find_map(used))
+    }
+
+    fn sent_paths(&self, id: Option<&str>) -> Vec<PathBuf> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        match id {
+            Some(id) if id.bytes().all(is_plain) => vec![self.sent_path(id)],
+            Some(_) => Vec::new(),
+            None => listed(&self.folder.join("exec")),
+        }
+    }
+
+    /// Uses a line of a note up: of several processes that try, one makes the mark. Gives the note
+    /// to that one.
+    fn used(path: &Path, sent: Sent, digest: Digest) -> Option<Sent> {
+        let marks: Vec<PathBuf> = (0..sent.lines.len())
+            .map(|at| path.with_extension(format!("{at}.used")))
+            .collect();
+        let lines = sent.lines.iter().zip(&marks);
+        let mut fitting = lines.filter(|(line, _)| **line == digest);
+        let mark = |(_, mark): &(&Digest, &PathBuf)| files::create_note(mark).unwrap_or(false);
+        fitting.find(mark)?;
+        // Who came before may have taken the whole note away since it was read.
+        let is_there = path.exists();
+        if !is_there || marks.iter().all(|mark| mark.exists()) {
+            // The note goes first, so that no mark is missing while it is there.
+            forget(path);
+            marks.iter().for_each(|mark| forget(mark));
+        }
+        is_there.then_some(sent)
     }
 
     /// Notes a selection, so that the command only has to print.
@@ -233,6 +300,13 @@ impl Notes {
     }
 }
 
+/// Two conversations wait for the same line: whichever it was run for, the other would be wrong.
+fn nobodys() -> Failure {
+    let message = "more than one conversation sent exactly this line here";
+    Failure::denied(Code::Conflict, message)
+        .hint("run it again in other words, with a comment at its end")
+}
+
 fn is_old(at: Timestamp, now: Timestamp) -> bool {
     let age = now.as_millis().saturating_sub(at.as_millis());
     !(0..=HOOK_NOTE_MS_MAX).contains(&age)
@@ -245,6 +319,10 @@ fn session_name(session: &SessionId) -> String {
     ))
 }
 
+fn visitor_name(session: &SessionId) -> String {
+    format!("{}.json", session_name(session))
+}
+
 fn intent_name(intent: &IntentId) -> String {
     let digest = Digest::of_parts("hook intent", [intent.as_str().as_bytes()]);
     format!("{}.json", short(digest))
@@ -255,17 +333,34 @@ pub(crate) fn forget(path: &Path) {
     files::remove_note(path).unwrap_or_default();
 }
 
+/// The notes in a folder, oldest first where their names tell it.
 fn listed(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let paths = entries
-        .flatten()
-        .take(HOOK_NOTES_MAX)
-        .map(|entry| entry.path());
+    let is_note = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "json");
+    let mut paths: Vec<PathBuf> = entries(folder).into_iter().filter(is_note).collect();
+    paths.sort();
+    paths.truncate(HOOK_NOTES_MAX);
     paths
-        .filter(|path| path.extension().is_some_and(|kind| kind == "json"))
-        .collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).map(|all| all.flatten().map(|entry| entry.path()));
+    entries.map_or_else(|_| Vec::new(), Iterator::collect)
+}
+
+/// Whether a file was written longer ago than this. One that can't be looked at was not.
+fn is_older(path: &Path, now: Timestamp, than_ms: i64) -> bool {
+    let written = fs::metadata(path).and_then(|found| found.modified()).ok();
+    let age = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let written = age.and_then(|age| i64::try_from(age.as_millis()).ok());
+    written.is_some_and(|at| now.as_millis().saturating_sub(at) > than_ms)
+}
+
+fn drop_older(folder: &Path, now: Timestamp, than_ms: i64) {
+    for path in entries(folder) {
+        if is_older(&path, now, than_ms) {
+            forget(&path);
+        }
+    }
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {

@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
 use tagout_gate::{Clockwork, Engine, Places, Registry, Shelf, Site, Sources, Text, Tool};
 use tagout_policy::catalogue::Catalogue;
+use tagout_vocab::Digest;
 
 use crate::args::{self, PlaceArgs};
 use crate::books;
@@ -25,34 +27,32 @@ pub(crate) fn places(place: &PlaceArgs) -> Result<Places, Failure> {
     })
 }
 
-/// The clock and the kernel's own random bytes.
+/// The clock and chance. The kernel is asked once and may fail then; afterwards nothing can, so no
+/// id and no salt is ever made of anything else.
 pub(crate) fn clockwork() -> Result<Clockwork, Failure> {
-    // Read once here, so that a machine without randomness is an error and not a weak key.
-    let _probe =
-        random().map_err(|error| Failure::failed(format!("`{RANDOM}` can't be read: {error}")))?;
-    let chance = || random().unwrap_or_default();
-    Ok(Clockwork::new(clock::now, chance).pausing(thread::sleep))
+    let seed =
+        seed().map_err(|error| Failure::failed(format!("`{RANDOM}` can't be read: {error}")))?;
+    Ok(Clockwork::new(clock::now, move || drawn(&seed)).pausing(thread::sleep))
 }
 
 const RANDOM: &str = "/dev/urandom";
 
-/// How many bytes are fetched at a time: a call needs a handful of ids and salts.
-const POOL_BYTES: usize = 512;
+/// The kernel's own random bytes, of which this process draws all others.
+fn seed() -> std::io::Result<[u8; 32]> {
+    static SEED: OnceLock<[u8; 32]> = OnceLock::new();
+    if let Some(seed) = SEED.get() {
+        return Ok(*seed);
+    }
+    let mut fresh = [0; 32];
+    File::open(RANDOM)?.read_exact(&mut fresh)?;
+    Ok(*SEED.get_or_init(|| fresh))
+}
 
-fn random() -> std::io::Result<[u8; 32]> {
-    static POOL: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    if pool.len() < 32 {
-        let mut fresh = vec![0; POOL_BYTES];
-        File::open(RANDOM)?.read_exact(&mut fresh)?;
-        *pool = fresh;
-    }
-    let mut bytes = [0; 32];
-    // What was given once is not given again.
-    for (byte, given) in bytes.iter_mut().zip(pool.drain(..32)) {
-        *byte = given;
-    }
-    Ok(bytes)
+/// Thirty-two bytes that nobody can tell from random ones without the seed, others each time.
+fn drawn(seed: &[u8; 32]) -> [u8; 32] {
+    static DRAWN: AtomicU64 = AtomicU64::new(0);
+    let number = DRAWN.fetch_add(1, Ordering::Relaxed).to_le_bytes();
+    *Digest::of_parts("tagout chance v1", [&seed[..], &number[..]]).as_bytes()
 }
 
 /// The files of the tree that decide what agents may do.
@@ -130,7 +130,9 @@ fn open_under(
     let site = Site::open(places)?;
     let shelf = shelf(&site, user, &places.root)?;
     let registry = registry(&shelf, more)?;
-    for gone in Notes::of(site.state()).gone() {
+    let notes = Notes::of(site.state());
+    notes.tidy(clock::now());
+    for gone in notes.gone() {
         report::note(&format!(
             "{}; a person runs `tagout install {}`",
             gone.what, gone.client
@@ -185,3 +187,6 @@ fn registry(shelf: &Shelf, more: Vec<Box<dyn Tool>>) -> Result<Registry, Failure
     }
     Ok(registry)
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,6 +75,26 @@ pub(crate) fn authorised(
     Ok(None)
 }
 
+/// Whether a call that holds paths can never report: its process died before the permit was kept,
+/// before it was authorised, or after it had ended. Who can't be looked up is not gone.
+pub(crate) fn is_gone(inner: &Inner, execution: &CallId) -> bool {
+    match inner.site.store.ticket(execution) {
+        Ok(None) => true,
+        Ok(Some(ticket)) => {
+            let authorised = authorised(inner, execution, ticket.seq);
+            matches!(authorised, Ok(None))
+                || has_ended(inner, execution, ticket.seq).unwrap_or(false)
+        }
+        Err(_) => false,
+    }
+}
+
+/// Frees the paths of calls that are gone.
+pub(crate) fn release_gone(inner: &Inner) -> Result<(), GateError> {
+    let is_gone = |execution: &CallId| is_gone(inner, execution);
+    Ok(inner.workspace.release_gone(is_gone)?)
+}
+
 /// Why an execution ends that did not end by itself.
 pub(crate) struct Why {
     pub(crate) kind: FailureKind,

@@ -143,9 +143,14 @@ fn is_open(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
     if !recover::has_ended(inner, &ticket.execution, ticket.seq)? {
         return Ok(true);
     }
-    inner.workspace.release(&ticket.execution)?;
-    store.drop_ticket(&ticket.execution)?;
+    let_go(inner, &ticket.execution)?;
     Ok(false)
+}
+
+/// Frees the paths of a call and closes its permit.
+fn let_go(inner: &Inner, execution: &CallId) -> Result<(), GateError> {
+    inner.workspace.release(execution)?;
+    inner.site.store.drop_ticket(execution)
 }
 
 fn settle_open(
@@ -157,12 +162,16 @@ fn settle_open(
         .workspace
         .diff(&ticket.execution)
         .map(|found| record::path_changes(&found));
-    let changes = changes.unwrap_or_default();
+    let (changes, unseen) = match changes {
+        Ok(changes) => (changes, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
     let altered = is_altered(ticket, report);
     let run = Settling {
         inner,
         ticket,
         altered,
+        unseen,
     };
     // Whatever the client says: files that hold what the arguments predict were written by it.
     let is_predicted = !changes.is_empty() && run.as_predicted();
@@ -205,6 +214,8 @@ struct Settling<'a> {
     inner: &'a Inner,
     ticket: &'a Ticket,
     altered: bool,
+    /// Why nobody knows what changed, if the look at it failed.
+    unseen: Option<String>,
 }
 
 impl Settling<'_> {
@@ -266,6 +277,13 @@ impl Settling<'_> {
         if self.altered {
             self.tell_altered(&mut receipt, &mut events);
         }
+        if let Some(why) = &self.unseen {
+            receipt.warnings.push(format!(
+                "what call {} changed is not known: {why}",
+                self.ticket.execution
+            ));
+            say(&mut events, CHANGES_UNKNOWN);
+        }
         self.finish((receipt, &events))
     }
 
@@ -276,13 +294,7 @@ impl Settling<'_> {
              changed them",
             self.ticket.execution
         ));
-        if let Some(last) = events.last_mut() {
-            let mut data = last.data.take().unwrap_or_else(|| json!({}));
-            if let Some(data) = data.as_object_mut() {
-                data.insert("argumentsChanged".to_owned(), true.into());
-            }
-            last.data = Some(data);
-        }
+        say(events, "argumentsChanged");
     }
 
     fn finish(&self, (mut receipt, events): (Receipt, &[NewEvent])) -> Receipt {
@@ -298,11 +310,26 @@ impl Settling<'_> {
             }
         }
         history::note(inner, ticket, &receipt);
-        let effects = tracing::of_snapshot(inner, ticket);
-        tracing::closed(inner, &mut receipt, (&ticket.execution, effects));
-        let freed = inner.workspace.release(&ticket.execution);
-        let freed = freed.map_err(GateError::from);
-        if let Err(error) = freed.and_then(|()| inner.site.store.drop_ticket(&ticket.execution)) {
+        let effects = match tracing::of_snapshot(inner, ticket) {
+            Ok(effects) => Some(effects),
+            Err(error) if self.unseen.is_none() => {
+                receipt.warnings.push(format!(
+                    "what call {} changed can't be kept for taking it back: {error}",
+                    ticket.execution
+                ));
+                None
+            }
+            Err(_) => None,
+        };
+        let is_looked_at = effects.is_some();
+        let is_kept = tracing::closed(inner, &mut receipt, (&ticket.execution, effects));
+        let mut freed = let_go(inner, &ticket.execution);
+        if is_looked_at && is_kept {
+            // The trace has both sides now.
+            let dropped = inner.workspace.drop_snapshot(&ticket.execution);
+            freed = freed.and(dropped.map_err(GateError::from));
+        }
+        if let Err(error) = freed {
             receipt
                 .warnings
                 .push(format!("the permit could not be closed: {error}"));
@@ -310,6 +337,20 @@ impl Settling<'_> {
         receipt
     }
 }
+
+/// Says something in the event of an end.
+fn say(events: &mut [NewEvent], what: &str) {
+    if let Some(last) = events.last_mut() {
+        let mut data = last.data.take().unwrap_or_else(|| json!({}));
+        if let Some(data) = data.as_object_mut() {
+            data.insert(what.to_owned(), true.into());
+        }
+        last.data = Some(data);
+    }
+}
+
+/// That nobody knows what a call changed, in the event of its end.
+const CHANGES_UNKNOWN: &str = "changesUnknown";
 
 /// What a failed call left is a change like any other: the ledger has its digests, and the trace
 /// takes it from there.
@@ -337,16 +378,26 @@ fn note_seen(inner: &Inner, ticket: &Ticket) {
 }
 
 impl Engine {
-    /// Settles every permit of a session whose files are already what the call makes of them: it is
-    /// done, whether anyone reports it or not.
-    pub fn settle_predicted(&self, session: &SessionId) -> Result<Vec<Receipt>, GateError> {
+    /// Frees paths for another call of the same session: settles the permits on them whose files
+    /// are already what the call makes of them, whether anyone reports it or not, and those that
+    /// nobody reported on since a time. A permit on other paths may still wait for a person's yes
+    /// at its client, and stays.
+    pub fn settle_on(
+        &self,
+        session: &SessionId,
+        paths: &[String],
+        before: Timestamp,
+    ) -> Result<Vec<Receipt>, GateError> {
         let mut receipts = Vec::new();
         for ticket in self.inner.site.store.open_tickets()? {
+            let meets = |path: &WorkspacePath| paths.iter().any(|one| one == path.as_str());
+            if ticket.session != *session || !ticket.mutated.iter().any(meets) {
+                continue;
+            }
             let changed = || self.inner.workspace.diff(&ticket.execution);
-            if ticket.session == *session
-                && is_predicted(&self.inner, &ticket)
-                && changed().is_ok_and(|changes| !changes.is_empty())
-            {
+            let is_done = is_predicted(&self.inner, &ticket)
+                && changed().is_ok_and(|changes| !changes.is_empty());
+            if is_done || ticket.admitted_at < before {
                 receipts.extend(self.settle_unreported(&ticket)?);
             }
         }
@@ -381,8 +432,7 @@ impl Engine {
                     self.resume(&ticket.execution),
                     Err(GateError::NoPermit { .. })
                 ) {
-                    inner.workspace.release(&ticket.execution)?;
-                    inner.site.store.drop_ticket(&ticket.execution)?;
+                    let_go(inner, &ticket.execution)?;
                 }
                 Ok(None)
             }

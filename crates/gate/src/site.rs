@@ -129,6 +129,11 @@ impl Site {
             .map(|lease| (lease.session.clone(), lease.until)))
     }
 
+    /// Whether a session was seen by the workspace whose state lies in a folder.
+    pub fn has_session(state: &Path, session: &SessionId) -> bool {
+        Store::at(state.join("gate")).has_session(session)
+    }
+
     /// Finds the state of a workspace.
     pub fn open(places: &Places) -> Result<Self, GateError> {
         refuse_inside(places)?;

@@ -6,6 +6,7 @@ use tagout_vocab::limits::PERMIT_OPEN_MS_MAX;
 use crate::engine::Engine;
 use crate::error::GateError;
 use crate::lost;
+use crate::recover;
 
 /// What a tidying did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -30,6 +31,7 @@ impl Engine {
         let (store, now) = (&self.inner.site.store, self.inner.clockwork.now());
         // Noted first: what fails must not be tried again by every process.
         store.note_tidied(now)?;
+        recover::release_gone(&self.inner)?;
         Ok(Tidied {
             permits: self.settle_old(now)? + lost::close(&self.inner, now)?,
             approvals: store.tidy_approvals(now)?,

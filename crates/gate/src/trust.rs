@@ -78,6 +78,11 @@ impl Sources {
         policies.chain(intents).chain(ignores)
     }
 
+    /// What all of it would change where nothing holds yet.
+    pub fn changes(&self) -> Vec<Change> {
+        Read::default().differences(&Read::of(self))
+    }
+
     /// A digest of all of it.
     pub fn digest(&self) -> Digest {
         let parts = self

@@ -7,6 +7,9 @@ use std::path::Path;
 
 use crate::error::{At as _, LedgerError};
 
+/// What small files hold at most as a rule: so much is read at once.
+pub(crate) const SMALL_FILE_BYTES: usize = 1024;
+
 /// Whether a replaced file must survive a power loss.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Sync {

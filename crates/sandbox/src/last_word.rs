@@ -25,6 +25,23 @@ pub fn take_the_floor() -> bool {
     !SPOKEN.swap(true, Ordering::SeqCst)
 }
 
+/// Writes an answer whole: to standard error, then to standard output. `false` when standard output
+/// can't take it; what standard error does not take is not needed.
+#[cfg(target_os = "linux")]
+pub fn speak(stderr: &[u8], stdout: &[u8]) -> bool {
+    let _told = handling::write(libc::STDERR_FILENO, stderr);
+    handling::write(libc::STDOUT_FILENO, stdout)
+}
+
+/// The same where the system's own writing has to do.
+#[cfg(not(target_os = "linux"))]
+pub fn speak(stderr: &[u8], stdout: &[u8]) -> bool {
+    use std::io::Write as _;
+    std::io::stderr().write_all(stderr).unwrap_or_default();
+    let mut out = std::io::stdout().lock();
+    out.write_all(stdout).and_then(|()| out.flush()).is_ok()
+}
+
 /// Has the last word said when this process is asked to end, when it crashes, and `after` that
 /// time, unless someone took the floor before. A file that grows beyond its limit is an error from
 /// now on and no signal.
@@ -53,28 +70,38 @@ mod handling {
     use std::sync::atomic::{AtomicPtr, Ordering};
     use std::time::Duration;
 
+    use tagout_vocab::limits::LAST_WORD_MS_MAX;
+
     use super::{LastWord, take_the_floor};
 
     static WORD: AtomicPtr<LastWord> = AtomicPtr::new(ptr::null_mut());
 
     /// What asks a process to end, and the timer. An answer that is being written goes on.
-    const ENDINGS: [libc::c_int; 6] = [
+    const ENDINGS: [libc::c_int; 13] = [
         libc::SIGALRM,
         libc::SIGTERM,
         libc::SIGINT,
         libc::SIGHUP,
         libc::SIGQUIT,
         libc::SIGXCPU,
+        libc::SIGUSR1,
+        libc::SIGUSR2,
+        libc::SIGVTALRM,
+        libc::SIGPROF,
+        libc::SIGIO,
+        libc::SIGPWR,
+        libc::SIGSTKFLT,
     ];
 
     /// What a process that is broken gets. There is no way back from these.
-    const CRASHES: [libc::c_int; 6] = [
+    const CRASHES: [libc::c_int; 7] = [
         libc::SIGSEGV,
         libc::SIGBUS,
         libc::SIGABRT,
         libc::SIGILL,
         libc::SIGFPE,
         libc::SIGSYS,
+        libc::SIGTRAP,
     ];
 
     pub(super) fn prepare(word: LastWord) {
@@ -134,8 +161,9 @@ mod handling {
             return;
         };
         if take_the_floor() {
-            write(libc::STDERR_FILENO, &word.stderr);
-            write(libc::STDOUT_FILENO, &word.stdout);
+            // There is nobody to tell that nobody reads.
+            let _told = write(libc::STDERR_FILENO, &word.stderr);
+            let _said = write(libc::STDOUT_FILENO, &word.stdout);
         } else if !CRASHES.contains(&signal) {
             return;
         }
@@ -143,15 +171,41 @@ mod handling {
         unsafe { libc::_exit(libc::c_int::from(word.code)) }
     }
 
-    fn write(to: libc::c_int, mut bytes: &[u8]) {
+    /// Writes everything, also where the other end takes it only bit by bit. `false` when it can't
+    /// be written.
+    pub(super) fn write(to: libc::c_int, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             // SAFETY: the pointer and the length are those of a slice that lives on.
             let written = unsafe { libc::write(to, bytes.as_ptr().cast(), bytes.len()) };
             let rest = usize::try_from(written).ok().and_then(|at| bytes.get(at..));
             match rest {
                 Some(rest) if written > 0 => bytes = rest,
-                _ => return,
+                _ if !goes_on(to) => return false,
+                _ => {}
             }
         }
+        true
+    }
+
+    /// Whether a write that failed can be tried again: at once, or when there is room.
+    fn goes_on(to: libc::c_int) -> bool {
+        // SAFETY: it gives the address of this thread's own number.
+        let why = unsafe { *libc::__errno_location() };
+        if why == libc::EINTR {
+            return true;
+        }
+        if why != libc::EAGAIN {
+            return false;
+        }
+        let mut room = libc::pollfd {
+            fd: to,
+            events: libc::POLLOUT,
+            revents: 0,
+        };
+        // SAFETY: one whole entry, which lives on.
+        let found = unsafe { libc::poll(&raw mut room, 1, LAST_WORD_MS_MAX) };
+        // SAFETY: as above.
+        let why = unsafe { *libc::__errno_location() };
+        found > 0 || (found < 0 && why == libc::EINTR)
     }
 }

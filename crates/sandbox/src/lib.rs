@@ -38,7 +38,7 @@ pub use confine::{Running, Stopper, serve_if_helper, start_helper_early, use_hel
 pub use ended::{Ended, Exit};
 pub use error::{Refused, SandboxError};
 pub use host::{Host, Line, Probed, State};
-pub use last_word::{LastWord, last_word, take_the_floor};
+pub use last_word::{LastWord, last_word, speak, take_the_floor};
 #[cfg(target_os = "linux")]
 pub use lease::{lease, lease_alone};
 pub use limits::{Limit, LimitHit, LimitHost, Limits};

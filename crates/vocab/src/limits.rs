@@ -391,6 +391,9 @@ pub const GIT_ASKED_MS_MAX: u64 = 30_000;
 /// What it may say.
 pub const GIT_ASKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// How much of what it says a refusal quotes.
+pub const GIT_SAID_CHARS_MAX: usize = 400;
+
 /// Sessions whose build folders and caches are kept; those quiet for longest go first.
 pub const SESSION_LAYERS_MAX: usize = 20;
 
@@ -475,6 +478,9 @@ pub const HOOK_NOTE_BYTES_MAX: u64 = 256 * 1024;
 
 /// Notes of one kind that are looked through.
 pub const HOOK_NOTES_MAX: usize = 4_096;
+
+/// How long an answer waits each time for the other end to take more of it.
+pub const LAST_WORD_MS_MAX: i32 = 5_000;
 
 /// How long after the hook a command may begin that it sent through `exec`.
 pub const HOOK_NOTE_MS_MAX: i64 = 10 * 60 * 1000;
@@ -591,6 +597,9 @@ pub const TRACE_CATCH_UP_EVENTS_MAX: usize = 1_000;
 /// digests are recorded.
 pub const TRACE_EFFECTS_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// Bytes of what clients' calls found and left that are kept so that they can be taken back.
+pub const TRACE_IMAGES_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+
 /// The largest map of intents that is compared before it is written anew.
 pub const TRACE_MAP_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -632,6 +641,13 @@ pub const GIT_PACKS_MAX: usize = 1_000;
 
 /// Differences that one packed object is put together from: as many as git itself allows.
 pub const GIT_DELTAS_MAX: usize = 4_095;
+
+/// How many times as many bytes those differences may have together as the object may have.
+pub const GIT_DELTAS_TIMES_MAX: usize = 4;
+
+/// Bytes of folders' lists that are held at once because they may be wanted again, and of commits
+/// that wait to be looked into.
+pub const GIT_HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Further object stores that a repository names.
 pub const GIT_ALTERNATES_MAX: usize = 5;

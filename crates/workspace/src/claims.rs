@@ -83,6 +83,24 @@ impl Workspace {
 
     /// Frees every path that a call claimed until its release.
     pub fn release(&self, execution: &CallId) -> Result<(), Error> {
+        self.release_each(|owner| owner.is_none_or(|(by, _)| by == *execution))
+    }
+
+    /// Frees every path that was claimed until a release which nobody can bring any more, because
+    /// the process died before it handed the call on. Asked while the claim is locked: whoever is
+    /// still at it holds that lock until the call is known elsewhere.
+    pub fn release_gone(&self, mut is_gone: impl FnMut(&CallId) -> bool) -> Result<(), Error> {
+        self.release_each(|owner| match owner {
+            Some((by, Holding::UntilReleased)) => is_gone(&by),
+            Some((_, Holding::WhileAlive)) | None => true,
+        })
+    }
+
+    /// Removes the claims that nobody has locked and that are free.
+    fn release_each(
+        &self,
+        mut is_free: impl FnMut(Option<(CallId, Holding)>) -> bool,
+    ) -> Result<(), Error> {
         let folder = self.state.folder(FOLDER)?;
         for name in sys::names(&folder).map_err(at("list", FOLDER))? {
             let Ok(handle) = sys::open_append(&folder, &name, 0o600) else {
@@ -92,8 +110,7 @@ impl Workspace {
                 continue;
             }
             let mut file = handle.into_file();
-            let owner = read(&mut file).map_err(at("read", FOLDER))?;
-            if owner.is_none_or(|(by, _)| by == *execution) {
+            if is_free(read(&mut file).map_err(at("read", FOLDER))?) {
                 // Removed while locked: whoever opened it meanwhile sees that the name is gone.
                 drop(sys::unlink(&folder, &name));
             }

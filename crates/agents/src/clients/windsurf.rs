@@ -7,7 +7,7 @@ use crate::profile::{
     Prompts, Subagents, Then,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "windsurf",
     title: "Windsurf Cascade",
     evidence: Evidence::Read {
@@ -51,15 +51,19 @@ const MARKS: &[Mark] = &[Mark::has("agent_action_name"), Mark::has("trajectory_i
 
 const READ: CallForm = CallForm::Event {
     tool: "pre_read_code",
+    keys: &["file_path"],
 };
 const WRITE: CallForm = CallForm::Event {
     tool: "pre_write_code",
+    keys: &["file_path", "edits"],
 };
 const RUN: CallForm = CallForm::Event {
     tool: "pre_run_command",
+    keys: &["command_line", "cwd"],
 };
 const REMOTE: CallForm = CallForm::Event {
     tool: "pre_mcp_tool_use",
+    keys: &["mcp_server_name", "mcp_tool_name", "mcp_tool_arguments"],
 };
 
 const EVENTS: &[Event] = &[

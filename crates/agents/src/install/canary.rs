@@ -42,16 +42,27 @@ pub fn canary(client: Client, cwd: &str) -> Option<Canary> {
     }
     let arguments = match event.call {
         CallForm::Named => json!({}),
-        CallForm::Event { .. } | CallForm::Inline { .. } => {
-            json!({ "file_path": NAME, "command_line": NAME, "command": NAME })
+        CallForm::Event { keys, .. } | CallForm::Inline { keys, .. } => {
+            let named = keys.iter().map(|key| ((*key).to_owned(), NAME.into()));
+            Value::Object(named.collect())
         }
     };
+    // A folder that stands among the arguments is sent with some tools and not with this one: the
+    // hook has to find its workspace without it.
+    let apart = |way: &&&str| {
+        let arguments = keys.arguments.iter();
+        !arguments.clone().any(|key| {
+            way.strip_prefix(key)
+                .is_some_and(|rest| rest.starts_with('.'))
+        })
+    };
+    let folder: Vec<&str> = keys.cwd.iter().filter(apart).copied().collect();
     let texts = [
         (keys.event, Value::from(event.wire)),
         (keys.session, Value::from(NAME)),
         (keys.tool, Value::from(NAME)),
         (keys.arguments, arguments),
-        (keys.cwd, Value::from(cwd)),
+        (folder.as_slice(), Value::from(cwd)),
     ];
     for (ways, value) in texts {
         if let Some(way) = ways.first() {

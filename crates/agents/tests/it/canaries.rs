@@ -1,18 +1,130 @@
 //! The call that nobody made: every client's hook is found in its configuration, gets a payload
 //! that is its own, and its denial is known as one.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{
     Registered, Texts, canary, files, install_plan, is_denial, is_sandboxed, registered,
 };
 use tagout_agents::{Client, What, parse, strongest_denial};
 
+use crate::common;
 use crate::install::{apply, binary};
 
 /// The client whose dialect is tried: the hooks of one stand in another's files.
 fn host(client: Client) -> Client {
     let through = client.profile().install.through.and_then(Client::named);
     through.unwrap_or(client)
+}
+
+/// What clients that were never captured send before the tool that is tried, by their documents.
+const DOCUMENTED: [(Client, &[&str]); 4] = [
+    (
+        Client::Cursor,
+        &[
+            "conversation_id",
+            "cursor_version",
+            "cwd",
+            "generation_id",
+            "hook_event_name",
+            "model",
+            "tool_input",
+            "tool_name",
+            "tool_use_id",
+            "transcript_path",
+            "workspace_roots",
+        ],
+    ),
+    (
+        Client::Vscode,
+        &[
+            "cwd",
+            "hook_event_name",
+            "session_id",
+            "sessionId",
+            "timestamp",
+            "tool_input",
+            "tool_name",
+            "tool_use_id",
+            "transcript_path",
+        ],
+    ),
+    (
+        Client::Windsurf,
+        &[
+            "agent_action_name",
+            "execution_id",
+            "model_name",
+            "timestamp",
+            "tool_info",
+            "tool_info.mcp_server_name",
+            "tool_info.mcp_tool_arguments",
+            "tool_info.mcp_tool_name",
+            "trajectory_id",
+        ],
+    ),
+    (
+        Client::Kiro,
+        &[
+            "cwd",
+            "hook_event_name",
+            "session_id",
+            "tool_input",
+            "tool_name",
+        ],
+    ),
+];
+
+/// The ways to everything in a payload, but for what is in the arguments of a tool.
+fn ways(value: &Value, way: &str, into: &mut BTreeSet<String>) {
+    let Value::Object(map) = value else {
+        return;
+    };
+    for (key, inner) in map {
+        let way = if way.is_empty() {
+            key.clone()
+        } else {
+            format!("{way}.{key}")
+        };
+        into.insert(way.clone());
+        ways(inner, &way, into);
+    }
+}
+
+/// A canary has no key that the client does not send with that event: else it would prove what no
+/// real call shows.
+#[test]
+fn a_canary_sends_what_its_client_does() {
+    for client in Client::ALL {
+        let canary = canary(*client, "/home/dev/project").unwrap();
+        let mut seen = BTreeSet::new();
+        for capture in common::of(host(*client)) {
+            if capture.event == canary.event {
+                ways(
+                    &serde_json::from_slice(&capture.bytes).unwrap(),
+                    "",
+                    &mut seen,
+                );
+            }
+        }
+        let documented = DOCUMENTED.iter().find(|(one, _)| *one == host(*client));
+        let documented = documented.map_or(&[][..], |(_, keys)| keys);
+        seen.extend(documented.iter().map(|key| (*key).to_owned()));
+        // The plugin that `install` writes adds the folder.
+        if *client == Client::Opencode {
+            seen.extend(["directory", "hook"].map(str::to_owned));
+        }
+        let mut sent = BTreeSet::new();
+        ways(
+            &serde_json::from_slice(&canary.payload).unwrap(),
+            "",
+            &mut sent,
+        );
+        let more: Vec<&String> = sent.difference(&seen).collect();
+        assert!(more.is_empty(), "{client} never sends {more:?}");
+    }
 }
 
 /// Every client's canary is read as a call before a tool, in the folder that was named.
@@ -24,7 +136,13 @@ fn a_canary_is_a_call_of_its_client() {
         let shown = String::from_utf8_lossy(&canary.payload);
         let read = read.unwrap_or_else(|error| panic!("{client}: {error}: {shown}"));
         assert!(matches!(read.what, What::Pre(_)), "{client}: {read:?}");
-        assert_eq!(read.context.cwd, "/home/dev/project", "{client}");
+        // One client tells the folder with commands alone.
+        let told = if *client == Client::Windsurf {
+            ""
+        } else {
+            "/home/dev/project"
+        };
+        assert_eq!(read.context.cwd, told, "{client}");
         assert!(read.context.session.as_str().contains("tagout_canary"));
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "ID", hide = true, conflicts_with = "session")]
     pub(crate) permit: Option<String>,
 
-    /// The folder to run it in; without it, the current one if it is in the workspace
+    /// The folder to run it in; without it, the current one, which must be in the workspace
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
 

@@ -49,6 +49,7 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
         return end(&engine, &session(args)?, args.json);
     }
     let line = words::line(&args.command)?;
+    let folder = here(&engine, args.cwd.as_deref())?;
     let (session, agent) = actor(&engine, args, &line)?;
     if let Some(refused) = select(&engine, args, (&session, &agent))? {
         told::tell(&refused, args.json)?;
@@ -62,6 +63,7 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     let interrupted = signals::watch(move || stop.stop())?;
     let mut call = call(&engine, args, (line, session))?;
     call.agent = agent;
+    call.cwd = folder;
     let receipt = engine.execute_with(&call, &attached);
     told::tell(&receipt, args.json)?;
     if args.long_running && !args.json {
@@ -131,7 +133,7 @@ fn agent(name: &str) -> Agent {
 fn actor(engine: &Engine, args: &ExecArgs, line: &str) -> Result<(SessionId, Agent), Failure> {
     if args.session.is_none() {
         let notes = Notes::of(engine.site().state());
-        if let Some(sent) = notes.take_sent(args.permit.as_deref(), line, clock::now()) {
+        if let Some(sent) = notes.take_sent(args.permit.as_deref(), line, clock::now())? {
             return Ok((sent.session, agent(&sent.client)));
         }
     }
@@ -189,17 +191,28 @@ fn call(
     }
     let mut call = Call::new(tool, arguments);
     call.session = Some(session);
-    call.cwd = here(engine)?;
     Ok(call)
 }
 
-/// The current folder, if it lies in the workspace; else its root.
-fn here(engine: &Engine) -> Result<String, Failure> {
+/// The folder that a command starts in: the current one. From outside the workspace a folder in it
+/// has to be named, else the command would mean other files than whoever wrote it.
+fn here(engine: &Engine, named: Option<&str>) -> Result<String, Failure> {
     let here = std::env::current_dir()
         .map_err(|error| Failure::failed(format!("the current folder can't be read: {error}")))?;
     let root = engine.workspace().root();
-    let inside = here.starts_with(root);
-    let folder = if inside { &here } else { root };
+    let folder = match (here.starts_with(root), named) {
+        (true, _) => &here,
+        (false, Some(_)) => root,
+        (false, None) => {
+            let message = format!(
+                "the command would start in `{}`, outside of the workspace `{}`",
+                here.display(),
+                root.display()
+            );
+            let hint = "start it in a folder of the workspace, or name one with `--cwd`";
+            return Err(Failure::denied(Code::ScopeViolation, message).hint(hint));
+        }
+    };
     let text = folder.to_str();
     text.map(str::to_owned)
         .ok_or_else(|| Failure::invalid("the name of the folder is not text"))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tagout_agents::Client;
 use tagout_agents::install::plan::Scope;
-use tagout_gate::{Engine, GateError, Places, Site};
+use tagout_gate::{Engine, GateError, Places, Site, Text};
 use tagout_policy::intents;
 use tagout_policy::scope::Scope as Owned;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus};
@@ -54,9 +54,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     }
     let again = create(&places)?;
     let engine = runtime::open_at(&places)?;
-    if engine.site().accepted()?.is_none() {
-        trust::accept(&engine, &runtime::sources(&places.root)?)?;
-    }
+    let accepted = engine.site().accepted()?.is_some() || accept(&engine, &wanted, args.yes)?;
     install::register(&engine)?;
     let hooks = install::Wanted::new(&places, Scope::Project)?;
     if !offered.clients.is_empty() {
@@ -73,11 +71,31 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     if args.json {
         report::json(&json!({
             "status": "set_up", "workspace": root, "state": state, "written": names(&wanted),
-            "kept": names(&kept), "ignored": ignored, "clients": clients,
+            "kept": names(&kept), "ignored": ignored, "accepted": accepted, "clients": clients,
         }))?;
     }
     next(&engine, &offered.clients);
     Ok(if governed { Exit::Done } else { Exit::Failed })
+}
+
+/// Accepts the files that this run wrote. Those that were there before, as in a clone, are shown and
+/// wait for a person's word: `--yes` agrees to setting up, and nobody may have read them.
+fn accept(engine: &Engine, written: &[Wanted], yes: bool) -> Result<bool, Failure> {
+    let sources = runtime::sources(engine.site().root())?;
+    let texts = sources.policies.iter().chain(&sources.intents);
+    let mut texts = texts.chain(&sources.ignores);
+    let is_own = |text: &Text| written.iter().any(|file| file.name == text.name);
+    if texts.all(is_own) {
+        trust::accept(engine, &sources)?;
+        return Ok(true);
+    }
+    trust::show(engine, &sources);
+    if !yes && person::wants("Accept the files that were there already?")? {
+        trust::accept(engine, &sources)?;
+        return Ok(true);
+    }
+    report::note("these files wait, and agents can only read, until a person runs `tagout trust`");
+    Ok(false)
 }
 
 fn create(places: &Places) -> Result<bool, Failure> {

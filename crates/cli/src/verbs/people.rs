@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tagout_gate::{ApprovalRequest, Engine, Proposal, ProposalState};
+use tagout_policy::catalogue::TargetForm;
 
 use super::intent;
 use crate::args::{AnswerArgs, ApproveArgs, PendingArgs, PlaceArgs, RejectArgs};
@@ -37,7 +38,7 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
         for effect in &request.effects {
             report::line(&format!("    {effect}"))?;
         }
-        for argument in arguments(request) {
+        for argument in arguments(&engine, request) {
             report::line(&format!("    {argument}"))?;
         }
     }
@@ -55,18 +56,31 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
     Ok(Exit::Done)
 }
 
-/// What a person agrees to, argument by argument: a command is shown whole, a long text by its
-/// beginning and its size.
-fn arguments(request: &ApprovalRequest) -> Vec<String> {
+/// What a person agrees to, argument by argument. A long text is shown by its beginning and its
+/// size where the catalogue knows that nothing in it is run; all else is shown whole.
+fn arguments(engine: &Engine, request: &ApprovalRequest) -> Vec<String> {
     let Value::Object(fields) = json!(request.arguments) else {
         return Vec::new();
+    };
+    let tool = engine.shelf().books.catalogue.tool(&request.tool);
+    let is_whole = |key: &str| match tool.map(|tool| &tool.targets) {
+        Some(TargetForm::Command { key: line } | TargetForm::Argv { key: line }) => key == line,
+        // What goes into files; the effects beside it name them.
+        Some(TargetForm::Params | TargetForm::Patch { .. }) => false,
+        Some(
+            TargetForm::Nothing
+            | TargetForm::Address { .. }
+            | TargetForm::Remote { .. }
+            | TargetForm::Unknown,
+        )
+        | None => true,
     };
     let shown = |(key, value): (&String, &Value)| {
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
         let text = report::plain(&text);
-        if key == "command" || text.chars().count() <= SHOWN_CHARS {
+        if is_whole(key) || text.chars().count() <= SHOWN_CHARS {
             return format!("{key}: {text}");
         }
         let start: String = text.chars().take(SHOWN_CHARS).collect();
@@ -136,7 +150,7 @@ pub(crate) fn approve(place: &PlaceArgs, args: &ApproveArgs) -> Result<Exit, Fai
     for effect in &request.effects {
         report::note(&format!("  {effect}"));
     }
-    for argument in arguments(request) {
+    for argument in arguments(&engine, request) {
         report::note(&format!("  {argument}"));
     }
     person::agrees(args.yes, "Approve exactly this call, once?")?;

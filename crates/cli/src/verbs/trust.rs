@@ -21,15 +21,27 @@ pub(crate) fn run(place: &PlaceArgs, args: &TrustArgs) -> Result<Exit, Failure> 
     if !first && waiting.is_empty() {
         return done("nothing waits: the tree is as it was accepted", args.json);
     }
-    for change in waiting {
+    show(&engine, &sources);
+    person::agrees(args.yes, "Accept this?")?;
+    accept(&engine, &sources)?;
+    done("accepted", args.json)
+}
+
+/// Shows what the tree would change.
+pub(crate) fn show(engine: &Engine, sources: &Sources) {
+    let shelf = engine.shelf();
+    let first = shelf.standing == Standing::NotTrusted;
+    let changes = if first {
+        &sources.changes()
+    } else {
+        &shelf.waiting
+    };
+    for change in changes {
         report::note(&shown(change));
     }
     if first {
         report::note("nobody has accepted this workspace's files yet; all of them would hold");
     }
-    person::agrees(args.yes, "Accept this?")?;
-    accept(&engine, &sources)?;
-    done("accepted", args.json)
 }
 
 fn done(said: &str, json: bool) -> Result<Exit, Failure> {

@@ -36,8 +36,10 @@ impl Site {
         setup(&site);
         let scope = ["--scope", "src/**", "--scope", "tests/**"];
         let init = [&["init", "--yes", "--intent", "Work"][..], &scope].concat();
-        let ran = site.tagout(&init);
-        assert_eq!(ran.code, Some(0), "{}", ran.shown());
+        for verb in [&init[..], &["trust", "--yes"]] {
+            let ran = site.tagout(verb);
+            assert_eq!(ran.code, Some(0), "{}", ran.shown());
+        }
         site
     }
 
@@ -207,7 +209,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    fn of(output: &Output, dir: &Path) -> Self {
+    pub(crate) fn of(output: &Output, dir: &Path) -> Self {
         let text = |bytes: &[u8]| {
             let shown = String::from_utf8_lossy(bytes).into_owned();
             shown.replace(&dir.display().to_string(), "[DIR]")

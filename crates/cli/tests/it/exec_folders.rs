@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::confined::Site;
+use crate::confined::{Ran, Site};
 
 /// H13: a folder can't be read, so a command need not have seen it; what it saw in it counts.
 #[test]
@@ -93,4 +93,40 @@ fn only_a_folder_leads_there() {
     let ran = site.exec("python3 -c 'import os; os.mkdir(\"tests\")'");
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     assert!(site.root().join("tests").is_dir());
+}
+
+/// H8: a command means the files of the folder that it is started in. From outside the workspace it
+/// is not run in another one instead.
+#[test]
+fn a_command_from_outside_is_refused() {
+    let site = Site::new(&[("src/a.txt", "a\n"), ("a.txt", "root\n")]);
+    let root = site.root().display().to_string();
+    let from_outside = |more: &[&str], line: &str| {
+        let args = [
+            &["exec", "--session", "s-1", "--workspace", &root],
+            more,
+            &["--", line],
+        ];
+        let mut command = site.command(&args.concat());
+        command.current_dir(site.home());
+        Ran::of(&command.output().unwrap(), &site.home())
+    };
+    let ran = from_outside(&[], "cat a.txt");
+    assert_eq!(ran.code, Some(126), "{}", ran.shown());
+    assert!(
+        ran.stderr.contains("outside of the workspace"),
+        "{}",
+        ran.shown()
+    );
+    for (folder, text) in [("src", "a\n"), (".", "root\n")] {
+        let ran = from_outside(&["--cwd", folder], "cat a.txt");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(0), text),
+            "{}",
+            ran.shown()
+        );
+    }
+    let ran = from_outside(&["--cwd", "/tmp"], "cat a.txt");
+    assert_ne!(ran.code, Some(0), "{}", ran.shown());
 }

@@ -10,6 +10,7 @@ fn set_up() -> Folder {
     let folder = Folder::empty().with(".orchestration/hook_policy.yaml", POLICY);
     let ran = folder.run(&["init", "--yes", "--intent", "Weather", "--scope", "src/**"]);
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(folder.run(&["trust", "--yes"]).code, Some(0));
     let ran = folder.run(&["intent", "select", "INT-001", "--session", "s-1"]);
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     folder

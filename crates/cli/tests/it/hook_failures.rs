@@ -4,6 +4,8 @@
 //! is the failure's and not the policy's.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -12,7 +14,7 @@ use tagout_vocab::limits::HOOK_PAYLOAD_BYTES_MAX;
 
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said, said};
-use crate::hooked::{Call, Line, ask, fed, hook, sends, site_for_all, tell, written};
+use crate::hooked::{Call, Line, ask, fed, hook, sends, site_for, site_for_all, tell, written};
 
 /// Every client was let through just now.
 fn all_is_well(site: &Site, name: &str) {
@@ -269,6 +271,74 @@ fn signalled(site: &Site, call: &Call, signal: rustix::process::Signal) -> Outpu
     rustix::process::kill_process(id, signal).unwrap();
     child.wait_with_output().unwrap()
 }
+
+/// S9: every signal that would end a process without its word is answered with a denial.
+#[cfg(debug_assertions)]
+#[test]
+fn no_signal_ends_it_without_a_word() {
+    use rustix::process::Signal;
+    let site = site_for(&[]);
+    let call = written(Client::ClaudeCode, "bad");
+    for signal in [
+        Signal::TRAP,
+        Signal::USR1,
+        Signal::USR2,
+        Signal::VTALARM,
+        Signal::PROF,
+        Signal::IO,
+        Signal::POWER,
+        Signal::STKFLT,
+    ] {
+        let said = said(call.client, &signalled(&site, &call, signal));
+        assert_eq!(said.wrong, None, "{signal:?}: {said:?}");
+        assert_eq!(said.does(), Does::Denies, "{signal:?}: {said:?}");
+    }
+}
+
+/// S9: a client that takes the answer only later gets all of it.
+#[test]
+fn a_slow_reader_gets_the_whole_answer() {
+    let site = site_for(&[]);
+    let call = written(Client::ClaudeCode, "bad");
+    let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+    theirs.set_nonblocking(true).unwrap();
+    let mut filling = 0;
+    while let Ok(written) = theirs.write(&[b'\n'; 512]) {
+        filling += written;
+    }
+    let event = call.before();
+    let mut command = hook(&site, &Line::of(call.client, &event));
+    let stdout = std::os::fd::OwnedFd::from(theirs);
+    command.stdin(Stdio::piped()).stdout(Stdio::from(stdout));
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    drop(command);
+    let payload = call.payload(&site.root());
+    child.stdin.take().unwrap().write_all(&payload).unwrap();
+    // Nothing is taken out before it waits for room, or has given up.
+    let asked = format!("/proc/{}/syscall", child.id());
+    let waits = || {
+        let asked = fs::read_to_string(&asked).unwrap_or_default();
+        let number = asked.split(' ').next().unwrap_or_default();
+        WAITING.contains(&number)
+    };
+    let mut looks = 0;
+    while !waits() && child.try_wait().unwrap().is_none() && looks < 4_000 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        looks += 1;
+    }
+    let mut stdout = Vec::new();
+    ours.read_to_end(&mut stdout).unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&stdout[filling..]).unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}
+
+/// The numbers of the calls that wait for room.
+const WAITING: &[&str] = if cfg!(target_arch = "x86_64") {
+    &["7", "271"]
+} else {
+    &["73"]
+};
 
 /// The hook gives up before its client does, all clients at once.
 #[cfg(debug_assertions)]

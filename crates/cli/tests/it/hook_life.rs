@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use tagout_agents::Client;
+use tagout_vocab::Digest;
 
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said, said};
@@ -83,6 +85,233 @@ fn a_missing_result_is_settled_later() {
         !told(&ask(&site, &call)).contains("PATH_BUSY"),
         "the file is free"
     );
+}
+
+/// Makes every open permit older than any that is waited for.
+fn age_permits(site: &Site) {
+    for entry in fs::read_dir(site.state().join("gate/permits")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut ticket: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let at = ticket["admitted_at"].as_i64().unwrap();
+        ticket["admitted_at"] = (at - 60_000).into();
+        fs::write(&path, ticket.to_string()).unwrap();
+    }
+}
+
+/// §13.8: a busy path settles what held that path, and nothing else: other calls may still wait for
+/// a person's yes at their client.
+#[test]
+fn a_busy_path_settles_no_other_call() {
+    let client = Client::ClaudeCode;
+    let site = site_for(&[client]);
+    let (first, waiting) = (written(client, "a"), written(client, "waiting"));
+    assert!(ask(&site, &first).runs());
+    assert!(ask(&site, &waiting).runs());
+    age_permits(&site);
+    let again = Call::write(client, ("main", "b"), "src/claude-code/a.txt", "more");
+    let said = ask(&site, &again);
+    assert!(said.runs(), "{said:?}");
+    assert_eq!(count(&site, "ROLLED_BACK"), 1, "the one whose path it is");
+    let before = count(&site, "COMPLETED");
+    site.write("src/claude-code/waiting.txt", "new");
+    tell(&site, &waiting);
+    assert_eq!(count(&site, "COMPLETED"), before + 1);
+}
+
+/// §13.3: a line that two conversations handed to `exec` belongs to neither until one of them says
+/// it in other words.
+#[test]
+fn a_line_of_two_conversations_is_nobodys() {
+    let client = Client::Goose;
+    let site = site_for(&[]);
+    site.write("src/a.txt", "a\n");
+    let line = "cat src/a.txt";
+    let asked = |session: &str, line: &str| {
+        let own = format!("'{}' exec -- '{line}'", env!("CARGO_BIN_EXE_tagout"));
+        let call = Call::shell(client, (session, line), &own);
+        let said = ask(&site, &call);
+        assert!(said.runs(), "{said:?}");
+    };
+    asked("a", line);
+    asked("b", line);
+    let ran = site.tagout(&["exec", "--", line]);
+    assert_eq!(ran.code, Some(126), "{}", ran.shown());
+    let why = "more than one conversation";
+    assert!(ran.stderr.contains(why), "{}", ran.shown());
+    asked("b", "cat src/a.txt # b");
+    let ran = site.tagout(&["exec", "--", "cat src/a.txt # b"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "a\n"));
+    let log = site
+        .tagout(&["log", "--json", "--session", "goose:b"])
+        .stdout;
+    assert!(log.contains("COMPLETED"), "{log}");
+}
+
+/// §13.8: a result that comes after its call was settled by the files takes its note away all the
+/// same: the next equal call is paired with its own.
+#[test]
+fn a_late_result_leaves_no_note() {
+    let client = Client::GeminiCli;
+    let site = site_for(&[client]);
+    let first = written(client, "a");
+    assert!(ask(&site, &first).runs());
+    site.write("src/gemini-cli/a.txt", "new");
+    // Another call needs the file, so the first one is settled.
+    let second = Call::write(client, ("main", "b"), "src/gemini-cli/a.txt", "more");
+    assert!(ask(&site, &second).runs());
+    let late = tell(&site, &first);
+    assert_eq!(late.code, Some(0), "{late:?}");
+    site.write("src/gemini-cli/a.txt", "more");
+    tell(&site, &second);
+    let before = count(&site, "COMPLETED");
+    assert!(ask(&site, &first).runs());
+    site.write("src/gemini-cli/a.txt", "new");
+    tell(&site, &first);
+    assert_eq!(count(&site, "COMPLETED"), before + 1, "its own result");
+}
+
+/// §13.5: what the hook sent to `exec` is run once, also when several processes come at once.
+#[test]
+fn a_sent_line_is_run_once() {
+    let client = Client::ClaudeCode;
+    let site = site_for(&[]);
+    site.write("src/a.txt", "a\n");
+    let said = ask(&site, &Call::shell(client, ("s", "c"), "cat src/a.txt"));
+    let input = &said.value.as_ref().unwrap()["hookSpecificOutput"]["updatedInput"];
+    let line = input["command"].as_str().unwrap();
+    let start = || {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", line]).current_dir(site.root());
+        shell.env("HOME", site.home()).stdout(Stdio::piped());
+        shell.stderr(Stdio::null()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..6).map(|_| start()).collect();
+    let mut codes = Vec::new();
+    for child in children {
+        codes.push(child.wait_with_output().unwrap().status.code());
+    }
+    let done = codes.iter().filter(|code| **code == Some(0)).count();
+    assert_eq!(done, 1, "{codes:?}");
+    let left = fs::read_dir(site.state().join("hook/exec")).unwrap();
+    assert_eq!(left.count(), 0, "nothing is left of the note");
+}
+
+/// §13.8: where calls have no ids, commands that run side by side are paired by the line that each
+/// was given instead, whichever line the client reports.
+#[test]
+fn rewritten_calls_are_paired() {
+    let site = site_for(&[]);
+    for client in [Client::GeminiCli, Client::CopilotCli, Client::FactoryDroid] {
+        let open = || {
+            let Ok(all) = fs::read_dir(site.state().join("hook/open")) else {
+                return 0;
+            };
+            let each = all.map(|entry| fs::read_dir(entry.unwrap().path()).unwrap().count());
+            each.sum::<usize>()
+        };
+        let before = open();
+        let lines = ["ls src", "ls ."];
+        let calls = lines.map(|line| Call::shell(client, ("pair", line), line));
+        let run = calls.each_ref().map(|call| {
+            let said = ask(&site, call);
+            let value = said.value.as_ref().unwrap();
+            let line = command_in(value).unwrap_or_else(|| panic!("{client}: {said:?}"));
+            Call::shell(client, ("pair", "run"), line)
+        });
+        assert_eq!(open(), before + 2, "{client}");
+        tell(&site, &run[1]);
+        assert_eq!(open(), before + 1, "{client}: the line that was run");
+        tell(&site, &calls[0]);
+        assert_eq!(open(), before, "{client}: the line that was asked for");
+    }
+}
+
+/// The command in an answer.
+fn command_in(value: &Value) -> Option<&str> {
+    let own = value.get("command").and_then(Value::as_str);
+    own.or_else(|| value.as_object()?.values().find_map(command_in))
+}
+
+/// What nobody asked for is taken away: lines that were never run, and open calls of conversations
+/// that are long over, with their folders.
+#[test]
+fn old_notes_are_taken_away() {
+    let client = Client::GeminiCli;
+    let site = site_for(&[]);
+    let said = ask(&site, &Call::shell(client, ("s", "c"), "ls src"));
+    assert!(said.runs(), "{said:?}");
+    let notes = site.state().join("hook");
+    let names = |folder: &str| -> Vec<PathBuf> {
+        let all = fs::read_dir(notes.join(folder)).unwrap();
+        all.map(|entry| entry.unwrap().path()).collect()
+    };
+    let (sent, sessions) = (names("exec"), names("open"));
+    assert_eq!((sent.len(), sessions.len()), (1, 1));
+    let open = fs::read_dir(&sessions[0]).unwrap().next().unwrap().unwrap();
+    let age = |path: &Path, hours: u64| {
+        let at = SystemTime::now() - Duration::from_secs(hours * 3600);
+        fs::File::open(path).unwrap().set_modified(at).unwrap();
+    };
+    site.tagout(&["log"]);
+    site.tagout(&["pending"]);
+    assert_eq!((names("exec").len(), names("open").len()), (1, 1), "in use");
+    age(&sent[0], 1);
+    age(&open.path(), 25);
+    age(&notes.join("tidied"), 2);
+    site.tagout(&["pending"]);
+    assert_eq!((names("exec").len(), names("open").len()), (0, 0));
+}
+
+/// A command that is too long to be sent on leaves nothing behind.
+#[test]
+fn a_refused_line_leaves_no_note() {
+    let site = site_for(&[]);
+    let line = format!("echo {}", "x".repeat(200 << 10));
+    let said = ask(&site, &Call::shell(Client::ClaudeCode, ("s", "c"), &line));
+    assert_eq!(said.does(), Does::Denies);
+    for folder in ["exec", "open"] {
+        let left = fs::read_dir(site.state().join("hook").join(folder));
+        assert_eq!(left.map_or(0, Iterator::count), 0, "{folder}");
+    }
+}
+
+/// §12: the hook believes no search path: on a client that takes no other line, the name may start
+/// another program than this one, and only the path is let through.
+#[test]
+fn a_name_is_not_looked_up() {
+    let site = site_for(&[]);
+    let bin = site.home().join("bin");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tagout"), bin.join("tagout")).unwrap();
+    for client in [Client::Goose, Client::QwenCode, Client::Kiro] {
+        let call = Call::shell(client, ("s", "c"), "tagout exec -- 'rm -rf src'");
+        let mut command = hook(&site, &Line::of(client, &call.before()));
+        command.env("PATH", &bin);
+        let said = said(client, &fed(command, &call.payload(&site.root())));
+        assert_eq!(said.does(), Does::Denies, "{said:?}");
+        let own = format!("{} exec -- ", env!("CARGO_BIN_EXE_tagout"));
+        assert!(told(&said).contains(&own), "{said:?}");
+    }
+}
+
+/// L4: a hook that died between its claim and its permit holds the path for nobody.
+#[test]
+fn a_dead_hook_holds_no_path() {
+    let client = Client::ClaudeCode;
+    let site = site_for(&[client]);
+    let claims = site.state().join("claims");
+    let name = Digest::of(b"src/claude-code/a.txt").hex();
+    let claim = claims.join(&name[..40]);
+    fs::write(&claim, "release claude-code:dead\n").unwrap();
+    let said = ask(&site, &written(client, "a"));
+    assert!(said.runs(), "{said:?}");
+    // What is really open still holds it.
+    let kept = fs::read_to_string(&claim).unwrap();
+    assert!(!kept.contains("dead"), "{kept}");
+    let second = Call::write(client, ("main", "b"), "src/claude-code/a.txt", "more");
+    let busy = ask(&site, &second);
+    assert!(told(&busy).contains("PATH_BUSY"), "{busy:?}");
+    assert_eq!(fs::read_to_string(&claim).unwrap(), kept);
 }
 
 /// §13.4: an empty prompt and a notification reset nothing; what a person types does.

@@ -38,6 +38,37 @@ fn again() {
     );
 }
 
+/// §5: the law of a clone is shown and waits for a person's word, also where a script sets the
+/// clone up.
+#[test]
+fn a_clone_is_not_accepted_unseen() {
+    let machine = Machine::bare();
+    let intents = "version: 1\nactive_intents:\n  - id: INT-001\n    name: Theirs\n    status: \
+                   IN_PROGRESS\n    owned_scope:\n      - \"**\"\n";
+    machine.write("repo/.orchestration/active_intents.yaml", intents);
+    let ran = machine.run(&["init", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let shown = ran.stderr.contains("widens") && ran.stderr.contains("INT-001");
+    assert!(shown, "{}", ran.shown());
+    assert!(ran.stderr.contains("`tagout trust`"), "{}", ran.shown());
+    let write = || {
+        let select = ["intent", "select", "INT-001", "--session", "s"];
+        machine.run(&select);
+        let input = "{\"path\":\"a.txt\",\"content\":\"x\",\"intent_id\":\"INT-001\",\
+                     \"mutation_class\":\"INTENT_EVOLUTION\"}";
+        machine.run(&["run", "write_to_file", "--input", input, "--session", "s"])
+    };
+    let ran = write();
+    assert_ne!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(machine.read("repo/a.txt"), None);
+    // Set up again it still waits.
+    let ran = machine.run(&["init", "--yes", "--json"]);
+    assert_eq!(ran.json_lines()[0]["accepted"], false, "{}", ran.shown());
+    assert_eq!(machine.run(&["trust", "--yes"]).code, Some(0));
+    let ran = write();
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+}
+
 /// Without an intent and with clients that are not governed, it says what to do next.
 #[test]
 fn what_comes_next() {

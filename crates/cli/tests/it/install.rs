@@ -1,7 +1,7 @@
 //! `tagout install`, `uninstall` and `install --check` on real files, with the real program.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::process::Command;
 
 use tagout_agents::Client;
@@ -388,6 +388,53 @@ fn not_from_a_build_folder() {
         ran.shown()
     );
     assert!(!machine.root().join(".agents").exists());
+}
+
+/// A program that somebody else can replace is not registered: by its place, its group or its owner.
+#[test]
+fn not_from_a_place_of_others() {
+    let machine = Machine::new();
+    let bin = machine.path().join("bin");
+    let mode = |mode| fs::set_permissions(&bin, fs::Permissions::from_mode(mode)).unwrap();
+    let refused = |why: &str| {
+        let ran = machine.run(&["install", "goose", "--yes"]);
+        assert_eq!(ran.code, Some(3), "{}", ran.shown());
+        assert!(ran.stderr.contains(why), "{}", ran.shown());
+        assert!(!machine.root().join(".agents").exists());
+    };
+    mode(0o757);
+    refused("anybody can change");
+    mode(0o775);
+    let uid = fs::metadata(&bin).unwrap().uid();
+    // Only root can give a folder away; an ordinary user's own group is another matter.
+    if chown(&bin, None, Some(uid + 12_345)).is_ok() {
+        refused("the members of group");
+        chown(&bin, Some(uid + 12_345), None).unwrap();
+        mode(0o755);
+        refused("belongs to user");
+        chown(&bin, Some(uid), Some(uid)).unwrap();
+    }
+    mode(0o755);
+    let ran = machine.run(&["install", "goose", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+}
+
+/// Every file or none, the list of made folders among them.
+#[test]
+fn a_list_that_can_not_be_written_undoes_it() {
+    let machine = Machine::new();
+    let list = machine.home().join(".local/state/tagout/installed.json");
+    if list.exists() {
+        fs::remove_file(&list).unwrap();
+    }
+    fs::create_dir(&list).unwrap();
+    let before = machine.tree();
+    let ran = machine.run(&["install", "goose", "--yes"]);
+    assert_ne!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(machine.tree(), before);
+    fs::remove_dir(&list).unwrap();
+    let ran = machine.run(&["install", "goose", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
 }
 
 #[test]

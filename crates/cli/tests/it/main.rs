@@ -26,6 +26,8 @@ mod exec_everyday;
 mod exec_folders;
 mod exec_git;
 #[cfg(test)]
+mod exec_parked;
+#[cfg(test)]
 mod exec_snapshot;
 #[cfg(test)]
 mod exec_user;
@@ -43,6 +45,8 @@ mod hook_failures;
 mod hook_life;
 #[cfg(test)]
 mod hook_oracle;
+#[cfg(test)]
+mod hook_place;
 #[cfg(test)]
 mod hooked;
 mod init;

@@ -150,6 +150,18 @@ fn a_stale_file_is_refused() {
     );
 }
 
+/// H6: whoever is asked sees the whole of what will be done, under whatever name it stands.
+#[test]
+fn what_is_asked_for_is_shown_whole() {
+    let folder = set_up();
+    folder.run(&["intent", "select", "INT-001", "--session", "s-1"]);
+    let message = format!("{} and then remove everything", "look at it ".repeat(60));
+    let task = serde_json::json!({"mode": "code", "message": message}).to_string();
+    assert_eq!(code(&tool(&folder, "new_task", &task)), "APPROVAL_REQUIRED");
+    let shown = folder.run(&["pending"]).stdout;
+    assert!(shown.contains(&format!("message: {message}")), "{shown}");
+}
+
 /// H6: asked, agreed to, used once.
 #[test]
 fn an_approval_is_used_once() {

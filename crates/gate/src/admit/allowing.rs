@@ -13,6 +13,7 @@ use crate::error::GateError;
 use crate::lifecycle::{Authorized, Execution};
 use crate::permit::{Given, Permit, Ticket};
 use crate::record::{self, Closing};
+use crate::recover;
 use crate::requests::{self, Applied};
 use crate::store::{Answer, ApprovalRequest};
 
@@ -28,16 +29,21 @@ impl Step<'_> {
             Way::Run => Holding::WhileAlive,
             Way::Guard => Holding::UntilReleased,
         };
-        Ok(
-            match self.inner.workspace.claim(execution, &paths, holding)? {
-                Claiming::Held(claim) => Ok(claim),
-                Claiming::Busy { path, by } => {
-                    let by =
-                        by.map_or_else(|| "another call".to_owned(), |by| format!("call {by}"));
-                    Err((path.to_workspace()?, by))
-                }
-            },
-        )
+        let workspace = &self.inner.workspace;
+        let mut claimed = workspace.claim(execution, &paths, holding)?;
+        if let Claiming::Busy { by: Some(by), .. } = &claimed
+            && recover::is_gone(self.inner, by)
+        {
+            recover::release_gone(self.inner)?;
+            claimed = workspace.claim(execution, &paths, holding)?;
+        }
+        Ok(match claimed {
+            Claiming::Held(claim) => Ok(claim),
+            Claiming::Busy { path, by } => {
+                let by = by.map_or_else(|| "another call".to_owned(), |by| format!("call {by}"));
+                Err((path.to_workspace()?, by))
+            }
+        })
     }
 
     /// Stores what a call rests on before its record: whatever fails or whoever dies afterwards, an

@@ -14,8 +14,8 @@ use tagout_ledger::NewEvent;
 use tagout_policy::judge::{Approval, Case};
 use tagout_policy::session::{self, Happening};
 use tagout_vocab::{
-    Call, Digest, Gate, GrantId, IntentId, Judgement, Refusal, Role, SessionId, Timestamp, Verdict,
-    WorkspacePath,
+    Call, CallId, Digest, Gate, GrantId, IntentId, Judgement, Refusal, Role, SessionId, Timestamp,
+    Verdict, WorkspacePath,
 };
 
 use crate::engine::Inner;
@@ -190,6 +190,14 @@ impl<'a> Step<'a> {
 
     fn go(&mut self) -> Result<Considered, GateError> {
         let execution = self.execution_id()?;
+        let ended = self.weighed(&execution);
+        if !matches!(ended, Ok(Considered::Permitted(_))) && self.way == Way::Guard {
+            self.inner.workspace.release(&execution)?;
+        }
+        ended
+    }
+
+    fn weighed(&mut self, execution: &CallId) -> Result<Considered, GateError> {
         let mut judged = self.judge(Approval::None, None)?;
         let mut asked = None;
         if let Verdict::Ask(refusal) = &judged.judgement.verdict {
@@ -200,7 +208,7 @@ impl<'a> Step<'a> {
         }
         let mut claim = None;
         if judged.judgement.verdict.is_allow() && !judged.gathered.mutated.is_empty() {
-            match self.claim(&execution, &judged)? {
+            match self.claim(execution, &judged)? {
                 Ok(held) => {
                     claim = Some(held);
                     // Someone may have changed a file between the look and the claim.
@@ -212,10 +220,6 @@ impl<'a> Step<'a> {
                 Err(busy) => judged = self.judge(Approval::None, Some(busy))?,
             }
         }
-        let ended = self.end(execution.clone(), judged, (asked, claim));
-        if !matches!(ended, Ok(Considered::Permitted(_))) && self.way == Way::Guard {
-            self.inner.workspace.release(&execution)?;
-        }
-        ended
+        self.end(execution.clone(), judged, (asked, claim))
     }
 }

@@ -7,7 +7,7 @@ use tagout_sandbox::layer::{
 };
 use tagout_vocab::limits::{RUN_TOTAL_BYTES_MAX, TRANSACTION_PATHS_MAX};
 use tagout_vocab::{Code, Digest, IntentId};
-use tagout_workspace::{Change, ChangeKind, RelPath};
+use tagout_workspace::{Change, ChangeKind, RelPath, TakenBack};
 
 use super::commits;
 use super::parked::ParkedPath;
@@ -87,7 +87,8 @@ pub(crate) fn judged(
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
-    let (mut paths, refused) = judged_changes(inner, intent, &changes);
+    // Only folders come without a digest here.
+    let (mut paths, refused) = judged_changes(inner, intent, (&changes, &|_| true));
     let beyond = commits::beyond(inner, intent, set, own);
     paths.extend(beyond.iter().map(|one| ParkedPath {
         path: one.path.to_string(),
@@ -105,16 +106,15 @@ pub(crate) fn judged(
     (paths, refused)
 }
 
-/// The same for changes that come from elsewhere.
+/// The same for changes that come from elsewhere, with who tells folders from links.
 pub(crate) fn judged_changes(
     inner: &Inner,
     intent: Option<&IntentId>,
-    changes: &[Change],
+    (changes, is_folder): (&[Change], &dyn Fn(&RelPath) -> bool),
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let mut beyond = of_git(inner, changes);
-    // Here only folders come without a digest.
     let own = not_of_git(changes, true);
-    beyond.extend(observed::beyond(inner, intent, &own, |_| true));
+    beyond.extend(observed::beyond(inner, intent, &own, is_folder));
     let paths = changes
         .iter()
         .map(|change| {
@@ -128,6 +128,16 @@ pub(crate) fn judged_changes(
         })
         .collect();
     (paths, observed::refused(&beyond))
+}
+
+/// The same for what was done in place and taken back.
+pub(crate) fn judged_taken(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    taken: &TakenBack,
+) -> (Vec<ParkedPath>, Result<(), Failure>) {
+    let is_folder = |path: &RelPath| taken.is_folder(path);
+    judged_changes(inner, intent, (&taken.changes, &is_folder))
 }
 
 /// What git runs or obeys gives authority, although git's folder belongs to no intent.

@@ -251,7 +251,7 @@ impl Room<'_> {
             Ok(mark) => {
                 refused.parked = true;
                 let intent = self.ticket.intent.as_ref();
-                let (paths, _) = super::judged::judged_changes(self.inner, intent, &taken.changes);
+                let (paths, _) = super::judged::judged_taken(self.inner, intent, taken);
                 Some(Layer {
                     own: over.places.own.clone(),
                     paths,
@@ -276,7 +276,7 @@ impl Room<'_> {
         wanted: bool,
     ) -> Result<(), Refused> {
         let intent = self.ticket.intent.as_ref();
-        let (paths, beyond) = super::judged::judged_changes(self.inner, intent, &taken.changes);
+        let (paths, beyond) = super::judged::judged_taken(self.inner, intent, taken);
         ended.changed = paths.into_iter().map(|one| one.path).collect();
         if !wanted {
             return Ok(());

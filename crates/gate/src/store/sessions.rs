@@ -104,6 +104,11 @@ impl Store {
         self.lock(&folder)
     }
 
+    /// Whether anything happened in a session.
+    pub(crate) fn has_session(&self, id: &SessionId) -> bool {
+        self.session_folder(id).join(FILE).exists()
+    }
+
     /// A session; one that nobody has seen yet is new.
     pub(crate) fn session(&self, id: &SessionId) -> Result<SessionRecord, GateError> {
         let path = self.session_folder(id).join(FILE);

@@ -508,3 +508,77 @@ fn a_clients_edit_past_the_horizon_is_listed() {
         Some("the new text of c-1\n")
     );
 }
+
+/// B4, H11: a client may use an id twice in a conversation; each call is a record, and each can be
+/// taken back.
+#[test]
+fn an_id_that_is_used_twice_loses_no_change() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let again = |path: &str| {
+        let permit = admitted(&engine, &named(write(path, "new\n"), "c-1"));
+        world.write(path, "new\n");
+        assert_eq!(engine.settle(permit, &DONE).outcome, Outcome::Completed);
+    };
+    again("src/a.txt");
+    again("src/b.txt");
+    // The trace has what is needed to take them back.
+    let kept = std::fs::read_dir(world.site().state().join("snapshots")).unwrap();
+    assert_eq!(kept.count(), 0);
+    let records = engine.trace_query(&TraceQuery::default()).unwrap();
+    let mut files: Vec<&str> = records
+        .iter()
+        .flat_map(|record| &record.modified_ranges)
+        .map(|range| range.file.as_str())
+        .collect();
+    files.sort_unstable();
+    assert_eq!(files, ["src/a.txt", "src/b.txt"]);
+    let listed = world.read(".orchestration/agent_trace.jsonl").unwrap();
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    let call = UndoTarget::Call(CallId::new("c-1").unwrap());
+    let back = undone(&engine, &call);
+    assert_eq!(back.paths, ["src/a.txt", "src/b.txt"]);
+    assert_eq!(
+        (world.read("src/a.txt"), world.read("src/b.txt")),
+        (None, None)
+    );
+    // What comes under the same id after the undo was not taken back by it.
+    again("src/c.txt");
+    assert_eq!(undone(&engine, &call).paths, ["src/c.txt"]);
+}
+
+/// L4: a look that fails is no look that found nothing: it is told, in the ledger too, and what is
+/// kept from before stays.
+#[test]
+fn a_look_that_fails_is_told() {
+    let world = World::new();
+    world.write("src/a.txt", "old");
+    let engine = in_action(&world, vec![]);
+    drop(engine.execute(&read("src/a.txt")));
+    let permit = admitted(&engine, &named(write("src/a.txt", "new"), "c-1"));
+    world.write("src/a.txt", "new");
+    let folder = world.site().state().join("snapshots");
+    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
+    assert_eq!(names.len(), 1);
+    std::fs::write(names[0].path(), "damaged").unwrap();
+    let receipt = engine.settle(permit, &DONE);
+    let warned = receipt.warnings.join("\n");
+    assert!(
+        warned.contains("what call c-1 changed is not known"),
+        "{receipt:?}"
+    );
+    let events = world.events();
+    let last = events
+        .iter()
+        .rev()
+        .find(|event| event.body.execution_id.as_deref() == Some("c-1"))
+        .unwrap();
+    let data = last.body.data.clone().unwrap_or_default();
+    assert_eq!(data["changesUnknown"], true, "{data}");
+    assert!(names[0].path().exists());
+    // The path is free again.
+    drop(admitted(&engine, &named(write("src/b.txt", "x"), "c-2")));
+    drop(engine.execute(&read("src/a.txt")));
+    let more = engine.execute(&write("src/a.txt", "newer"));
+    assert_eq!(more.outcome, Outcome::Completed, "{more:?}");
+}

@@ -61,6 +61,7 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
 fn over(work: &Work, session: &SessionId) -> Result<(), Failure> {
     left_open(work, session)?;
     drop(work.engine.reset(session)?);
+    work.notes.tidy(clock::now());
     Ok(())
 }
 

@@ -5,17 +5,18 @@
 
 mod life;
 mod own;
+mod place;
 mod post;
 mod pre;
 mod shell;
 mod work;
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 use tagout_agents::{AgentError, Client, Reply, denial_for_anyone, strongest_denial};
-use tagout_sandbox::{LastWord, last_word, take_the_floor};
+use tagout_sandbox::{LastWord, last_word, speak, take_the_floor};
 use tagout_vocab::limits::HOOK_PAYLOAD_BYTES_MAX;
 
 use crate::args::{HookArgs, PlaceArgs};
@@ -90,13 +91,9 @@ fn say(reply: &Reply) -> Exit {
     if !take_the_floor() {
         return Exit::Own(Reply::EXIT_IF_UNWRITTEN);
     }
-    // A reason that nobody reads is not needed.
-    io::stderr().write_all(&told(reply)).unwrap_or_default();
-    if let Some(bytes) = &reply.stdout {
-        let mut out = io::stdout().lock();
-        if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
-            return Exit::Own(Reply::EXIT_IF_UNWRITTEN);
-        }
+    let stdout = reply.stdout.as_deref().unwrap_or_default();
+    if !speak(&told(reply), stdout) {
+        return Exit::Own(Reply::EXIT_IF_UNWRITTEN);
     }
     Exit::Own(reply.exit_code)
 }

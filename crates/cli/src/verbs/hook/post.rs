@@ -1,11 +1,11 @@
 //! After a tool: paired with what was admitted, and settled.
 
 use tagout_agents::{Answer, Ended, PairingKey, Post, pair};
-use tagout_gate::{Permit, Report, Reported};
+use tagout_gate::{GateError, Permit, Report, Reported};
 
 use super::work::Work;
 use crate::failure::Failure;
-use crate::notes::{self, Admitted};
+use crate::notes::{self, Admitted, Open};
 
 /// Settles a call by what the client says about it.
 pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
@@ -18,7 +18,12 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
         return Ok(settled(work, permit, post));
     }
     let opened = work.notes.opened(&post.key.session);
-    let keys: Vec<PairingKey> = opened.iter().map(|(_, open)| open.key.clone()).collect();
+    let key = |(_, open): &(_, Open)| {
+        let rewritten = open.rewritten.as_ref();
+        let same = rewritten.filter(|key| key.arguments == post.key.arguments);
+        same.unwrap_or(&open.key).clone()
+    };
+    let keys: Vec<PairingKey> = opened.iter().map(key).collect();
     let found = pair(&post.key, &keys).and_then(|at| opened.get(at));
     let Some((path, open)) = found else {
         return Ok(Answer::NoDecision);
@@ -30,13 +35,18 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
             if !matches!(post.ended, Ended::Succeeded) {
                 work.notes.unsend(id);
             }
-            Answer::NoDecision
+            Ok(Answer::NoDecision)
         }
-        Admitted::Done => Answer::NoDecision,
-        Admitted::Guard(execution) => settled(work, work.engine.resume(execution)?, post),
+        Admitted::Done => Ok(Answer::NoDecision),
+        Admitted::Guard(execution) => match work.engine.resume(execution) {
+            Ok(permit) => Ok(settled(work, permit, post)),
+            // It was settled before, by what the files told.
+            Err(GateError::NoPermit { .. }) => Ok(Answer::NoDecision),
+            Err(error) => Err(error.into()),
+        },
     };
     notes::forget(path);
-    Ok(answer)
+    answer
 }
 
 fn settled(work: &Work, permit: Permit, post: &Post) -> Answer {

@@ -53,10 +53,13 @@ pub(super) fn note_permit(work: &Work, pre: &Pre, permit: &Permit) -> Result<(),
     note(work, pre, Admitted::Guard(permit.execution().clone()))
 }
 
-/// Notes a call that waits for its result.
+/// Notes a call that waits for its result, with the arguments that it goes on with.
 pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure> {
+    // Clients differ in which of the two they report.
+    let rewritten = pre.key.with_arguments(&pre.call.arguments);
     let open = Open {
         key: pre.key.clone(),
+        rewritten: Some(rewritten).filter(|rewritten| *rewritten != pre.key),
         what,
     };
     let unique = crate::runtime::clockwork()?.id("o");
@@ -76,8 +79,7 @@ pub(super) fn admit(
             let millis = clock::now().as_millis().saturating_sub(HOOK_MISSING_MS);
             let before = Timestamp::from_millis(millis);
             let session = &work.incoming.context.session;
-            let mut freed = work.engine.settle_predicted(session)?;
-            freed.extend(work.engine.settle_missing(session, before)?);
+            let freed = work.engine.settle_on(session, &refusal.paths, before)?;
             if freed.is_empty() {
                 return Ok(Err(refusal));
             }
@@ -119,6 +121,13 @@ fn wait(refusal: &mut Refusal, approval: &str) {
 /// How an agent of a client takes an intent up.
 fn help(work: &Work, refusal: &mut Refusal) {
     if matches!(refusal.code, Code::StateViolation | Code::IntentRequired) {
+        if work.is_outside() {
+            refusal.remedy = format!(
+                "what lies in `{}` is changed in a conversation that starts there",
+                work.places.root.display()
+            );
+            return;
+        }
         let tagout = shell::called(work);
         refusal.remedy = format!(
             "run `{tagout} intent list`, then `{tagout} intent select ID` as a command of its own, \

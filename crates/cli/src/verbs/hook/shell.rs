@@ -47,15 +47,13 @@ pub(super) fn selects(pre: &Pre) -> bool {
 }
 
 /// Decides about a call that runs commands. A line that calls Tagout by its name calls this
-/// program, whatever the search path of the client's shell says.
+/// program, whatever the search path of the client's shell says; where the line can't be rewritten,
+/// only the path is sure to.
 pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
     let Some((key, line)) = by_path(found)? else {
         return decided(work, pre, found);
     };
     if !rewrites(work) {
-        if args::is_on_path(own::NAME) {
-            return decided(work, pre, found);
-        }
         return Ok(deny(work, &pre.call, by_another_name(&line)));
     }
     if let Some(answer) = narrowed(work, &pre.call) {
@@ -80,8 +78,7 @@ pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer
 
 /// How Tagout is called in this client's shell so that this program answers.
 pub(super) fn called(work: &Work) -> String {
-    let by_name = rewrites(work) || args::is_on_path(own::NAME);
-    let path = args::own_program().filter(|_| !by_name);
+    let path = args::own_program().filter(|_| !rewrites(work));
     path.map_or_else(|| own::NAME.to_owned(), |path| quoted([path.as_str()]))
 }
 
@@ -112,8 +109,7 @@ fn own_path() -> Result<String, Failure> {
 fn by_another_name(line: &str) -> Refusal {
     Refusal {
         code: Code::ToolUnknown,
-        reason: "the search path of this client does not lead to the program that governs it"
-            .to_owned(),
+        reason: "nobody knows which program this name starts in this client's shell".to_owned(),
         remedy: format!("run exactly this instead: {line}"),
         retryable: true,
         intent_id: None,
@@ -185,22 +181,21 @@ fn exec(work: &Work, pre: &Pre, options: &[String], command: &[String]) -> Resul
         [line] => line.clone(),
         words => quoted(words.iter().map(String::as_str)),
     };
-    send(work, pre, &[line])?;
+    let id = runtime::clockwork()?.id("e");
+    send(work, pre, (&id, &[line]))?;
     Ok(Answer::NoDecision)
 }
 
-/// Notes lines for `exec`, which judges and runs them in this conversation. Gives the note's id.
-fn send(work: &Work, pre: &Pre, lines: &[String]) -> Result<String, Failure> {
-    let id = runtime::clockwork()?.id("e");
+/// Notes lines for `exec`, which judges and runs them in this conversation.
+fn send(work: &Work, pre: &Pre, (id, lines): (&str, &[String])) -> Result<(), Failure> {
     let sent = Sent {
         session: work.incoming.context.session.clone(),
         client: work.incoming.client.to_string(),
         lines: lines.iter().map(|line| line_digest(line)).collect(),
         at: clock::now(),
     };
-    work.notes.send(&id, &sent)?;
-    note(work, pre, Admitted::Exec(id.clone()))?;
-    Ok(id)
+    work.notes.send(id, &sent)?;
+    note(work, pre, Admitted::Exec(id.to_owned()))
 }
 
 /// §13.5: the command is rewritten, so that the kernel holds it and its writes are judged.
@@ -213,7 +208,7 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
         text.ok_or_else(|| Failure::invalid("the name of a folder is not text"))
     };
     let program = own_path()?;
-    let id = send(work, pre, lines)?;
+    let id = runtime::clockwork()?.id("e");
     let prefix = [
         program,
         "exec".to_owned(),
@@ -226,7 +221,6 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
         "--".to_owned(),
     ];
     let Some(arguments) = rewrite(&pre.call, &prefix) else {
-        work.notes.unsend(&id);
         let refusal = Refusal {
             code: Code::LimitExceeded,
             reason: "the command is too long to be confined".to_owned(),
@@ -239,6 +233,9 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
         };
         return Ok(deny(work, &pre.call, refusal));
     };
+    let mut sent = pre.clone();
+    sent.call.arguments.clone_from(&arguments);
+    send(work, &sent, (&id, lines))?;
     Ok(Answer::AllowRewritten { arguments })
 }
 

@@ -1,12 +1,13 @@
 //! From an event to an answer, with the engine of the workspace that it happened in.
 
-use std::path::{Path, PathBuf};
+use std::mem::ManuallyDrop;
+use std::path::Path;
 
 use tagout_agents::install::Texts;
 use tagout_agents::{Answer, Client, Incoming, Kind, Reply, What, reply};
 use tagout_gate::{Engine, Places, Site};
 
-use super::{Job, life, post, pre, shell};
+use super::{Job, life, place, post, pre, shell};
 use crate::failure::Failure;
 use crate::notes::{Notes, Whereabouts};
 use crate::runtime;
@@ -25,7 +26,7 @@ pub(super) struct Work {
 }
 
 /// Answers an event.
-pub(super) fn answer(job: &Job<'_>, incoming: Incoming) -> Result<Reply, Failure> {
+pub(super) fn answer(job: &Job<'_>, mut incoming: Incoming) -> Result<Reply, Failure> {
     if Path::new(tagout_sandbox::GOVERNED).exists() {
         return Err(Failure::failed(
             "a hook inside a governed call has nothing to say",
@@ -37,7 +38,7 @@ pub(super) fn answer(job: &Job<'_>, incoming: Incoming) -> Result<Reply, Failure
     if event.kind == Kind::Other {
         return Ok(silent());
     }
-    let Some(places) = places(job, &incoming)? else {
+    let Some(places) = place::places(job, &mut incoming)? else {
         return Ok(silent());
     };
     let site = Site::open(&places)?;
@@ -49,7 +50,8 @@ pub(super) fn answer(job: &Job<'_>, incoming: Incoming) -> Result<Reply, Failure
     let performs = matches!(&incoming.what, What::Pre(pre) if shell::selects(pre));
     let known = (whereabouts.config.as_deref(), performs);
     let engine = runtime::open_to_guard(site, &places.root, known)?;
-    let work = Work {
+    // The process ends with the answer: to take everything apart first would only cost time.
+    let work = ManuallyDrop::new(Work {
         incoming,
         engine,
         notes,
@@ -57,45 +59,9 @@ pub(super) fn answer(job: &Job<'_>, incoming: Incoming) -> Result<Reply, Failure
         whereabouts,
         named: job.client,
         at_project: job.place.workspace.is_some(),
-    };
+    });
     let answer = work.decide()?;
     Ok(reply(client, event, &answer))
-}
-
-/// The workspace: the one that was named, or the registered one that the payload's folder lies in.
-fn places(job: &Job<'_>, incoming: &Incoming) -> Result<Option<Places>, Failure> {
-    let state_home = job.place.state_dir.clone().ok_or_else(|| {
-        Failure::invalid("the hook's command names no state folder")
-            .hint("a person runs `tagout install` again")
-    })?;
-    if let Some(root) = job.place.workspace.clone() {
-        return Ok(Some(Places { root, state_home }));
-    }
-    let cwd = PathBuf::from(&incoming.context.cwd);
-    let Some(root) = registered(&state_home, &cwd)? else {
-        return Ok(None);
-    };
-    Ok(Some(Places { root, state_home }))
-}
-
-/// The innermost registered workspace around a folder.
-fn registered(state_home: &Path, cwd: &Path) -> Result<Option<PathBuf>, Failure> {
-    let unreadable = |error: std::io::Error| {
-        Failure::failed(format!("`{}` can't be read: {error}", state_home.display()))
-    };
-    let mut found: Option<PathBuf> = None;
-    for entry in std::fs::read_dir(state_home).map_err(unreadable)? {
-        let state = entry.map_err(unreadable)?.path();
-        let Some(whereabouts) = Notes::of(&state).whereabouts()? else {
-            continue;
-        };
-        let around = cwd.starts_with(&whereabouts.root);
-        let nearer = |old: &PathBuf| whereabouts.root.starts_with(old);
-        if around && found.as_ref().is_none_or(nearer) {
-            found = Some(whereabouts.root);
-        }
-    }
-    Ok(found)
 }
 
 impl Work {
@@ -116,6 +82,12 @@ impl Work {
             | What::ConfigChange { .. }
             | What::Other => life::happened(self),
         }
+    }
+
+    /// Whether the call starts outside of the workspace that governs it.
+    pub(super) fn is_outside(&self) -> bool {
+        let cwd = Path::new(&self.incoming.context.cwd);
+        cwd.is_absolute() && !cwd.starts_with(&self.places.root)
     }
 
     /// The files of a client, as they are.

@@ -191,20 +191,33 @@ impl Wanted {
                 None => files::remove_followed(&change.path).map_err(Failure::failed),
             };
             if let Err(failure) = result {
-                for change in undo {
-                    take_back(change);
-                }
-                unmake(changes, &mut made);
-                return Err(failure.hint("nothing was changed; mend this and try again"));
+                return Err(taken_back(failure, (undo, changes), &mut made));
             }
             undo.push(change);
         }
         if changes.iter().any(|change| change.new.is_none()) {
             unmake(changes, &mut made);
         }
-        let bytes = serde_json::to_vec(&made).map_err(Failure::failed)?;
-        files::write_atomic(&note, &bytes, Some(0o600)).map_err(Failure::failed)
+        let bytes = serde_json::to_vec(&made).map_err(Failure::failed);
+        let noted = bytes.and_then(|bytes| {
+            files::write_atomic(&note, &bytes, Some(0o600)).map_err(Failure::failed)
+        });
+        // Hooks whose folders nobody knows of could not be taken out again.
+        noted.map_err(|failure| taken_back(failure, (undo, changes), &mut made))
     }
+}
+
+/// Takes back what was written before something failed.
+fn taken_back(
+    failure: Failure,
+    (undo, changes): (Vec<&Change>, &[Change]),
+    made: &mut Made,
+) -> Failure {
+    for change in undo {
+        take_back(change);
+    }
+    unmake(changes, made);
+    failure.hint("nothing was changed; mend this and try again")
 }
 
 /// Whether the hooks of two clients are the same ones.

@@ -10,7 +10,6 @@ mod refs;
 mod tree;
 mod walk;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use tagout_vocab::limits::{GIT_ALTERNATES_MAX, GIT_TREE_BYTES_MAX};
@@ -42,7 +41,7 @@ pub(super) struct Repository {
     /// The workspace's folder within the worktree; empty if they are the same.
     within: String,
     packs: Option<Vec<Pack>>,
-    trees: HashMap<Oid, Vec<tree::Entry>>,
+    trees: tree::Trees,
 }
 
 impl Repository {
@@ -60,7 +59,7 @@ impl Repository {
             stores,
             within,
             packs: None,
-            trees: HashMap::new(),
+            trees: tree::Trees::default(),
         })
     }
 

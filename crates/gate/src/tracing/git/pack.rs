@@ -6,7 +6,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use tagout_vocab::limits::{GIT_DELTAS_MAX, GIT_PACKS_MAX};
+use tagout_vocab::limits::{GIT_DELTAS_MAX, GIT_DELTAS_TIMES_MAX, GIT_PACKS_MAX};
 
 use super::object::{Kind, Object, Oid, compressed};
 
@@ -201,6 +201,7 @@ pub(super) fn object(packs: &mut [Pack], id: &Oid, max: usize) -> Option<Object>
     let (mut number, mut offset) = find(packs, id)?;
     let wide = id.as_bytes().len();
     let mut deltas = Vec::new();
+    let mut left = max.saturating_mul(GIT_DELTAS_TIMES_MAX);
     loop {
         let pack = packs.get_mut(number)?.open()?;
         let (base, bytes) = pack.entry(offset, (wide, max))?;
@@ -212,6 +213,7 @@ pub(super) fn object(packs: &mut [Pack], id: &Oid, max: usize) -> Option<Object>
         if deltas.len() >= GIT_DELTAS_MAX {
             return None;
         }
+        left = left.checked_sub(bytes.len())?;
         deltas.push(bytes);
     }
 }
