@@ -250,6 +250,7 @@ impl Engine {
         record.touched_at = Some(now);
         let applied = requests::advance(&self.inner, &mut record, happening, now);
         if !applied.events.is_empty() {
+            store.leave_first(&before, &record)?;
             drop(self.inner.ledger.append(&applied.events)?);
             store.keep_session(&before, &record)?;
             requests::finish(&self.inner, applied)?;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tagout_ledger::{LifecycleState, NewEvent, PathChange};
+use tagout_vocab::limits::PERMIT_REPEAT_MS_MAX;
 use tagout_vocab::{Call, CallId, Code, Gate, Refusal, SessionId, Timestamp, WorkspacePath};
 use tagout_workspace::RelPath;
 
@@ -16,19 +17,50 @@ use crate::record::{self, Closing};
 use crate::recover;
 use crate::tracing;
 
-/// The same call seen twice is judged once. Another call under the same name is refused.
-pub(crate) fn seen_before(inner: &Inner, call: &Call) -> Result<Option<Permit>, Box<Refusal>> {
+/// What is known of a call that comes.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    /// Nothing.
+    Never,
+    /// It is open, and what it was judged by holds.
+    Open(Box<Permit>),
+    /// It is open, and what it was judged by is not what holds now.
+    Outdated(Box<Ticket>),
+}
+
+/// The same call seen twice is judged once, as long as nothing that gives authority changed in
+/// between. Another call under the same name is refused.
+pub(crate) fn seen_before(inner: &Inner, call: &Call) -> Result<Seen, Box<Refusal>> {
     let Some(id) = call.id.as_ref() else {
-        return Ok(None);
+        return Ok(Seen::Never);
     };
     match resume(inner, id) {
-        Ok(permit) if permit.is_for(call) => Ok(Some(permit)),
+        Ok(permit) if permit.is_for(call) => match still_holds(inner, permit.ticket()) {
+            Ok(true) => Ok(Seen::Open(Box::new(permit))),
+            Ok(false) => Ok(Seen::Outdated(Box::new(permit.ticket().clone()))),
+            Err(error) => Err(Box::new(crate::admit::unavailable(&error))),
+        },
         Ok(_) => Err(Box::new(refusal(
             format!("call {id} is open with another tool or other arguments"),
             "make the call again under an id of its own",
         ))),
-        Err(_) => Ok(None),
+        Err(_) => Ok(Seen::Never),
     }
+}
+
+/// Whether the law, the session and its parents are what a permit was given under, a moment ago.
+fn still_holds(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
+    let store = &inner.site.store;
+    let session = store.session(&ticket.session)?.session;
+    let parents = store.ancestors(&session)?;
+    let under = ticket.leaves();
+    let same = |one: &tagout_vocab::Session| one.active_intent() == under;
+    let now = inner.clockwork.now().as_millis();
+    let age = now.saturating_sub(ticket.admitted_at.as_millis());
+    Ok(ticket.law == Some(inner.shelf.version)
+        && same(&session)
+        && parents.iter().all(same)
+        && (0..=PERMIT_REPEAT_MS_MAX).contains(&age))
 }
 
 fn refusal(reason: String, remedy: &str) -> Refusal {

@@ -186,6 +186,9 @@ pub const APPROVAL_GRANTED_MS_MAX: i64 = 60 * 60 * 1000;
 /// the same call ask again.
 pub const APPROVAL_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
+/// How long a call that comes again with a permit open is the same call; later it is judged anew.
+pub const PERMIT_REPEAT_MS_MAX: i64 = 60 * 1000;
+
 /// How long a permit waits for its client's report; then it is settled by what the files tell.
 pub const PERMIT_OPEN_MS_MAX: i64 = 24 * 60 * 60 * 1000;
 

@@ -8,6 +8,8 @@ use tagout_gate::{
     Admission, Engine, GateError, Outcome, Permit, Promise, Report, Reported, TraceQuery,
     UndoTarget, Undone,
 };
+use tagout_policy::session::PromptSource;
+use tagout_vocab::limits::PERMIT_REPEAT_MS_MAX;
 use tagout_vocab::{Call, CallId, State, Timestamp, WorkspacePath};
 
 use crate::support::*;
@@ -146,6 +148,56 @@ fn the_same_call_twice_is_one_execution() {
     let world = World::new();
     let engine = in_action(&world, vec![]);
     let call = named(write("src/a.txt", "new"), "c-1");
+    let first = admitted(&engine, &call).seq();
+    assert_eq!(admitted(&engine, &call).seq(), first);
+}
+
+/// §13.7: an open permit is no pass for what would be refused now: under another law, after the
+/// session left its intent, or when much time has passed, the same call is judged anew.
+#[test]
+fn the_same_call_is_judged_anew_when_what_it_rests_on_is_gone() {
+    let call = || named(write("src/a.txt", "new"), "c-1");
+    let mut world = World::new();
+    drop(admitted(&in_action(&world, vec![]), &call()));
+    world.policy = "version: 1\nrules:\n  - {id: no, action: deny, match: {tool: \
+                    [write_to_file]}, reason: not today}\n"
+        .to_owned();
+    world.engine().accept(&world.sources(), "ann").unwrap();
+    let Admission::Deny(refusal) = world.engine().admit(&call()) else {
+        panic!("a call that the law forbids was let through");
+    };
+    assert!(refusal.reason.contains("not today"), "{refusal:?}");
+
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let permit = admitted(&engine, &call());
+    let prompted = engine.prompted(permit.session(), PromptSource::Person, false);
+    assert_eq!(prompted.unwrap().state, State::Reasoning);
+    assert_eq!(denied(&engine, &call()), "STATE_VIOLATION");
+    let ended = world.states_of("c-1");
+    assert_eq!(ended.last(), Some(&"DENIED"), "{ended:?}");
+    assert!(
+        ended.contains(&"ROLLED_BACK"),
+        "the first one ended: {ended:?}"
+    );
+
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let first = admitted(&engine, &call()).seq();
+    world.time.pass(PERMIT_REPEAT_MS_MAX);
+    assert_eq!(admitted(&engine, &call()).seq(), first);
+    world.time.pass(1);
+    let second = admitted(&engine, &call());
+    assert_ne!(second.seq(), first);
+    assert_eq!(engine.settle(second, &DONE).outcome, Outcome::Completed);
+}
+
+/// §13.7: a selection that is seen twice is one selection, although it moved the session.
+#[test]
+fn a_selection_seen_twice_is_one() {
+    let world = World::new();
+    let engine = world.engine();
+    let call = named(select("INT-001"), "c-1");
     let first = admitted(&engine, &call).seq();
     assert_eq!(admitted(&engine, &call).seq(), first);
 }

@@ -93,6 +93,11 @@ pub(crate) fn open_read(root: &Handle, path: &[u8]) -> io::Result<Handle> {
     )
 }
 
+/// Opens a file for reading and writing. A pipe or device is not waited for.
+pub(crate) fn open_write(root: &Handle, path: &[u8]) -> io::Result<Handle> {
+    beneath(root, path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY)
+}
+
 /// Creates a file that must not exist yet, for reading and writing.
 pub(crate) fn create(dir: &Handle, file: &[u8], mode: u32) -> io::Result<Handle> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

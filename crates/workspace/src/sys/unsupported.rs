@@ -61,6 +61,11 @@ pub(crate) fn open_read(_root: &Handle, _path: &[u8]) -> io::Result<Handle> {
     refused()
 }
 
+/// Opens a file for reading and writing. A pipe or device is not waited for.
+pub(crate) fn open_write(_root: &Handle, _path: &[u8]) -> io::Result<Handle> {
+    refused()
+}
+
 /// Creates a file that must not exist yet, for reading and writing.
 pub(crate) fn create(_dir: &Handle, _file: &[u8], _mode: u32) -> io::Result<Handle> {
     refused()
