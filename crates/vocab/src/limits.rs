@@ -384,9 +384,6 @@ pub const LESSON_BYTES_MAX: usize = 2_000;
 /// The largest index of git that is read.
 pub const GIT_INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// The longest list of a rebase's steps that is read.
-pub const GIT_STEPS_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
 /// How long a command that is to go on is looked at before it is believed to: one that dies at once
 /// is told like any other.
 pub const LONG_RUNNING_GRACE_MS: u64 = 400;

@@ -260,16 +260,6 @@ pub fn remove_note(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Removes a file, and says whether it was there: of several that try at once, one gets a yes.
-pub fn take_note(path: &Path) -> Result<bool, Error> {
-    let (folder, name) = split(path)?;
-    match sys::unlink(&folder, &name) {
-        Ok(()) => Ok(true),
-        Err(error) if sys::is_missing(&error) => Ok(false),
-        Err(error) => Err(Error::io("remove", shown(path), error)),
-    }
-}
-
 /// Removes a file durably; a file that is not there is not missed.
 pub fn remove(path: &Path) -> Result<(), Error> {
     let (folder, name) = split(path)?;

@@ -208,7 +208,7 @@ pub(super) fn object(packs: &mut [Pack], id: &Oid, max: usize, left: &mut Left) 
     let (mut number, mut offset) = find(packs, id)?;
     let wide = id.as_bytes().len();
     let mut deltas = Vec::new();
-    let mut left = max.saturating_mul(GIT_DELTAS_TIMES_MAX);
+    let mut held = Left(max.saturating_mul(GIT_DELTAS_TIMES_MAX));
     loop {
         let pack = packs.get_mut(number)?.open()?;
         let (base, bytes) = pack.entry(offset, (wide, max), left)?;
@@ -220,7 +220,7 @@ pub(super) fn object(packs: &mut [Pack], id: &Oid, max: usize, left: &mut Left) 
         if deltas.len() >= GIT_DELTAS_MAX {
             return None;
         }
-        left = left.checked_sub(bytes.len())?;
+        held.take(bytes.len())?;
         deltas.push(bytes);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::super::Left;
 use super::{Oid, all, apply, object};
 
 #[test]
@@ -85,7 +86,7 @@ fn differences_are_bounded_together() {
     let mut packs = all(folder.path());
     let mut read = |number: u8| {
         let id = Oid::from_bytes(&name(number)).unwrap();
-        object(&mut packs, &id, 100).map(|found| found.bytes)
+        object(&mut packs, &id, 100, &mut Left(100_000)).map(|found| found.bytes)
     };
     let made = [[b'y'; 80].as_slice(), &[b'x'; 20]].concat();
     assert_eq!(read(0), Some(vec![b'x'; 100]));
