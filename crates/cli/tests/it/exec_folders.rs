@@ -95,7 +95,7 @@ fn only_a_folder_leads_there() {
     assert!(site.root().join("tests").is_dir());
 }
 
-/// H8: a command means the files of the folder that it is started in. From outside the workspace it
+/// §13.5: a command means the files of the folder that it is started in. From outside the workspace it
 /// is not run in another one instead.
 #[test]
 fn a_command_from_outside_is_refused() {
