@@ -18,6 +18,7 @@ mod reply;
 mod shell;
 
 pub use client::Client;
+pub use clients::CREDENTIALS;
 pub use error::AgentError;
 pub use incoming::{Context, Ended, Incoming, Post, Pre, PromptFrom, What};
 pub use pairing::{PairingKey, pair};

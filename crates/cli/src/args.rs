@@ -396,13 +396,23 @@ pub(crate) fn is_governed() -> bool {
 
 /// What commands are run with: of this process's variables, those that programs usually need.
 pub(crate) fn commands(state_home: PathBuf) -> tagout_gate::Commands {
+    let home = named("HOME");
+    let is_plain = |home: &&PathBuf| home.is_absolute() && !home.iter().any(|part| part == "..");
+    let of_clients = home.iter().filter(is_plain).flat_map(|home| {
+        let below = tagout_agents::CREDENTIALS.iter();
+        below.map(|name| home.join(name)).collect::<Vec<PathBuf>>()
+    });
+    let hidden = std::iter::once(state_home)
+        .chain(config_dir())
+        .chain(of_clients)
+        .collect();
     tagout_gate::Commands {
         environment: tagout_sandbox::environment::rebuild(
             std::env::vars_os(),
             tagout_sandbox::environment::USUAL,
         ),
-        home: named("HOME"),
-        hidden: std::iter::once(state_home).chain(config_dir()).collect(),
+        home,
+        hidden,
     }
 }
 

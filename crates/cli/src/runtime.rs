@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use tagout_gate::{Clockwork, Engine, Places, Registry, Shelf, Site, Sources, Text, Tool};
 use tagout_policy::catalogue::Catalogue;
-use tagout_vocab::Digest;
+use tagout_vocab::{Digest, Role};
 
 use crate::args::{self, PlaceArgs};
 use crate::books;
@@ -122,6 +122,21 @@ pub(crate) fn open_to_guard(
     Ok(engine)
 }
 
+/// The same for `exec`, with no tools but the one that runs commands and the one that selects.
+pub(crate) fn open_for_commands(place: &PlaceArgs) -> Result<Engine, Failure> {
+    let places = places(place)?;
+    let site = Site::open(&places)?;
+    let shelf = shelf(&site, books::user_text()?.as_ref(), &places.root)?;
+    let catalogue = &shelf.books.catalogue;
+    let mut registry = Registry::new(catalogue.clone());
+    let roles = [Role::Shell, Role::SelectIntent];
+    let needed = tagout_tools::native_playing(&roles, catalogue).map_err(Failure::failed)?;
+    for tool in needed {
+        registry.register_own(tool).map_err(Failure::failed)?;
+    }
+    open_whole(&places, (site, shelf), registry)
+}
+
 fn open_under(
     places: &Places,
     user: Option<&Text>,
@@ -130,6 +145,15 @@ fn open_under(
     let site = Site::open(places)?;
     let shelf = shelf(&site, user, &places.root)?;
     let registry = registry(&shelf, more)?;
+    open_whole(places, (site, shelf), registry)
+}
+
+/// Opens an engine that can run commands, and tells what was recovered.
+fn open_whole(
+    places: &Places,
+    (site, shelf): (Site, Shelf),
+    registry: Registry,
+) -> Result<Engine, Failure> {
     let notes = Notes::of(site.state());
     notes.tidy(clock::now());
     for gone in notes.gone() {

@@ -65,6 +65,9 @@ fn measure(folder: &Path, rounds: usize, probe: (&str, WriterProbe), case: (&str
     Workspace::create_state(&state).unwrap();
     let options = Options {
         writers: probe.1,
+        #[cfg(target_os = "linux")]
+        alone: matches!(probe.1, WriterProbe::Lease(_))
+            .then_some(tagout_sandbox::lease_alone as tagout_workspace::LeaseProbe),
         ..Options::default()
     };
     let workspace = Workspace::open(&root, &state, options).unwrap();

@@ -184,6 +184,7 @@ fn tell(
     let mut record = before.clone();
     let mut applied = requests::apply(inner, &mut record, &ran.requests, now)?;
     events.append(&mut applied.events);
+    store.leave_first(&before, &record)?;
     let appended = inner.ledger.append(&events)?;
     store.keep_session(&before, &record)?;
     requests::finish(inner, applied)?;

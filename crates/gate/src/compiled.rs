@@ -1,9 +1,12 @@
 //! The books as an earlier process put them together from the same files, so that nothing is parsed
 //! that did not change.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tagout_policy::law::compiled::{self, Key};
+use tagout_policy::shell::Knowledge;
 use tagout_vocab::limits::RECORD_BYTES_MAX;
 use tagout_workspace::files;
 
@@ -14,6 +17,10 @@ use crate::trust::{Shelf, Sources, Text};
 impl Site {
     fn compiled_path(&self) -> PathBuf {
         self.store.path("law", "compiled")
+    }
+
+    fn programs_path(&self) -> PathBuf {
+        self.store.path("law", "programs")
     }
 
     /// The shelf that `make` puts together, or the one that it put together the last time, if that
@@ -42,17 +49,29 @@ impl Site {
         let sources = sources.chain(accepted.as_deref().map(named("accepted")));
         let key = Key::of(build, sources.chain(texts));
         let path = self.compiled_path();
-        let kept = files::read(&path, RECORD_BYTES_MAX).ok().flatten();
-        if let Some(known) = kept.and_then(|bytes| compiled::decode(&bytes, &key).ok()) {
+        // The knowledge of programs is the build's own, whatever the files say.
+        let (programs, built) = (self.programs_path(), Key::of(build, []));
+        if let Some(mut known) = stored::<Shelf>(&path, &key) {
+            known.books.knowledge = Knowledge::later(move || stored(&programs, &built));
             return Ok(known);
         }
         let fresh = make()?;
-        if fresh.broken.is_empty()
-            && let Ok(bytes) = compiled::encode(&key, &fresh)
-        {
-            // Without it the next process reads the files again.
-            drop(files::write_note(&path, &bytes, Some(0o600)));
+        if fresh.broken.is_empty() {
+            store(&programs, &built, fresh.books.knowledge.kept());
+            store(&path, &key, &fresh);
         }
         Ok(fresh)
+    }
+}
+
+fn stored<T: DeserializeOwned>(path: &Path, key: &Key) -> Option<T> {
+    let bytes = files::read(path, RECORD_BYTES_MAX).ok().flatten()?;
+    compiled::decode(&bytes, key).ok()
+}
+
+fn store<T: Serialize>(path: &Path, key: &Key, value: &T) {
+    if let Ok(bytes) = compiled::encode(key, value) {
+        // Without it the next process reads the files again.
+        drop(files::write_note(path, &bytes, Some(0o600)));
     }
 }

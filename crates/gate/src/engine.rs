@@ -20,7 +20,7 @@ use crate::recover::{self, Recovered};
 use crate::registry::Registry;
 use crate::retry;
 use crate::run::{self, Job};
-use crate::settle;
+use crate::settle::{self, Seen};
 use crate::site::Site;
 use crate::store::Running;
 use crate::trust::Shelf;
@@ -77,6 +77,8 @@ impl Engine {
         let ledger = Ledger::open(&site.ledger(), options)?;
         let workspace = tagout_workspace::Options {
             writers: writers(),
+            #[cfg(target_os = "linux")]
+            alone: Some(tagout_sandbox::lease_alone),
             ..tagout_workspace::Options::default()
         };
         let workspace = Workspace::open(&site.root, &site.state, workspace)?;
@@ -117,8 +119,14 @@ impl Engine {
     /// known; without a ledger, everything is denied.
     pub fn admit(&self, call: &Call) -> Admission {
         match settle::seen_before(&self.inner, call) {
-            Ok(Some(known)) => return Admission::Permit(Box::new(known)),
-            Ok(None) => {}
+            Ok(Seen::Open(known)) => return Admission::Permit(known),
+            Ok(Seen::Never) => {}
+            // It ends by what the files tell, and the call is judged anew.
+            Ok(Seen::Outdated(ticket)) => {
+                if let Err(error) = self.settle_unreported(&ticket) {
+                    return Admission::Deny(Box::new(admit::unavailable(&error)));
+                }
+            }
             Err(refusal) => return Admission::Deny(refusal),
         }
         match admit::consider(&self.inner, call, Way::Guard) {

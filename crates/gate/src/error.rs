@@ -221,6 +221,10 @@ impl GateError {
             | Self::Workspace {
                 source: W::StateMissing { .. },
             } => Code::StateLost,
+            // Someone works on the very files: the state is whole.
+            Self::Workspace {
+                source: W::Conflict { .. },
+            } => Code::Conflict,
             Self::Unreadable { .. } => Code::PolicyInvalid,
             Self::NotApplied { code, .. } => *code,
             Self::NotGranted { .. } => Code::IsolationUnavailable,
@@ -246,6 +250,24 @@ impl GateError {
             | Self::NoPermit { .. }
             | Self::Id { .. } => Code::LedgerUnavailable,
         }
+    }
+}
+
+impl GateError {
+    /// Whether the same call may fare better in a moment.
+    pub fn is_passing(&self) -> bool {
+        use tagout_ledger::LedgerError as L;
+        use tagout_workspace::Error as W;
+        matches!(
+            self,
+            Self::Locked { .. }
+                | Self::Workspace {
+                    source: W::Locked { .. } | W::Conflict { .. },
+                }
+                | Self::Ledger {
+                    source: L::Busy { .. },
+                }
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the judge is told about the world, gathered for the effects of one call.
 
 use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
 use tagout_policy::judge::{Case, Facts, FileFact, Files, Isolation, Usage};
 use tagout_vocab::{
@@ -68,6 +69,14 @@ pub(crate) fn gather(
                 continue;
             };
             if effect.mutated().contains(&target) {
+                if climbs_elsewhere(inner, call, (&target.raw, follow), &found) {
+                    let path = format!("{} (`..` behind a link)", target.raw);
+                    let place = Place::Outside { path };
+                    facts.resolved.insert(target.raw.clone(), place);
+                }
+                if way == Way::Guard && found.has_other_names && follow == Follow::Whole {
+                    other_names(target, &mut facts.resolved);
+                }
                 // Making a folder where one is changes nothing in it.
                 let makes = matches!(effect, Effect::MakeFolder(_));
                 let fact = if makes && found.kind == ResolvedKind::Folder {
@@ -164,6 +173,53 @@ fn resolved(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether a text with `..` leads elsewhere when the file system walks it. `a/link/../b` is `a/b` to
+/// who reads the text, and to the system it lies beside what the link points to.
+fn climbs_elsewhere(
+    inner: &Inner,
+    call: &Call,
+    (raw, follow): (&str, Follow),
+    found: &Resolved,
+) -> bool {
+    if !raw.split(['/', '\\']).any(|name| name == "..") {
+        return false;
+    }
+    let root = inner.workspace.root();
+    let given = root.join(&call.cwd).join(raw);
+    let read = root.join(found.path.as_str());
+    let (walked, read) = match follow {
+        Follow::Whole => (walked(&given), walked(&read)),
+        // The name itself is meant, so only its folder is walked.
+        Follow::Parents if given.file_name() == read.file_name() => (
+            given.parent().and_then(walked),
+            read.parent().and_then(walked),
+        ),
+        Follow::Parents => return true,
+    };
+    // Behind a name that is missing no link can be, and the system goes no further.
+    walked.is_some() && walked != read
+}
+
+/// Where the file system finds a path, as far as it exists; `None` if what is missing climbs.
+fn walked(path: &Path) -> Option<PathBuf> {
+    let (known, real) = path
+        .ancestors()
+        .find_map(|known| Some((known, known.canonicalize().ok()?)))?;
+    let rest = path.strip_prefix(known).ok()?;
+    let climbs = rest.components().any(|part| part == Component::ParentDir);
+    (!climbs).then(|| real.join(rest))
+}
+
+/// A client writes into the file itself, and so under all its names, of which some may lie where
+/// nothing may be changed. What Tagout writes takes the place of one name only.
+fn other_names(target: &Target, known: &mut BTreeMap<String, Place>) {
+    let path = format!(
+        "{} (a file with other names, hard links, which may lie anywhere)",
+        target.raw
+    );
+    known.insert(target.raw.clone(), Place::Outside { path });
 }
 
 /// H13: what the session knows of a file that it wants to change.

@@ -115,6 +115,7 @@ fn ticket(event: &Event) -> Option<Ticket> {
         approver: body.approver.clone(),
         grants: body.grants.iter().cloned().collect(),
         admitted_at: body.timestamp,
+        law: None,
         mutated: Vec::new(),
         absent: Vec::new(),
         reads: Vec::new(),

@@ -250,6 +250,7 @@ impl Engine {
         record.touched_at = Some(now);
         let applied = requests::advance(&self.inner, &mut record, happening, now);
         if !applied.events.is_empty() {
+            store.leave_first(&before, &record)?;
             drop(self.inner.ledger.append(&applied.events)?);
             store.keep_session(&before, &record)?;
             requests::finish(&self.inner, applied)?;
@@ -271,15 +272,20 @@ impl Engine {
     /// did something on its own keeps its place.
     pub fn adopt(&self, child: &SessionId, parent: &SessionId) -> Result<(), GateError> {
         let store = &self.inner.site.store;
-        let known = store.session(child)?;
-        if child == parent || known.session.parent.is_some() || known.touched_at.is_some() {
+        let has_begun =
+            |known: &SessionRecord| known.session.parent.is_some() || known.touched_at.is_some();
+        // Most are told again and again, and then nothing has to be locked.
+        if child == parent || has_begun(&store.session(child)?) {
             return Ok(());
         }
         let above = store.session(parent)?.session;
+        let _locked = store.lock_session(child)?;
+        if has_begun(&store.session(child)?) {
+            return Ok(());
+        }
         let event = self.event(Kind::Session, Some(parent), json!({ "child": child }));
         drop(self.inner.ledger.append(&[event])?);
-        requests::child(&self.inner, &above, (child.as_str(), "subagent"))?;
-        Ok(())
+        requests::begin_child(&self.inner, &above, (child, "subagent"))
     }
 
     /// Records that a client's hook found itself not registered any more.

@@ -69,6 +69,9 @@ pub(crate) struct Ticket {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) grants: BTreeSet<GrantId>,
     pub(crate) admitted_at: Timestamp,
+    /// The version of the law that it was judged by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) law: Option<Digest>,
     /// The paths that the call may change, links followed.
     pub(crate) mutated: Vec<WorkspacePath>,
     /// Those of them that were not there when the call was judged.
@@ -88,6 +91,18 @@ pub(crate) struct Ticket {
     /// What a client said that executes by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) given: Option<Given>,
+}
+
+impl Ticket {
+    /// The intent that its session is under once the call was admitted: a selection and an end are
+    /// carried out with the admission.
+    pub(crate) const fn leaves(&self) -> Option<&IntentId> {
+        match (&self.selects, self.role) {
+            (Some(selected), _) => Some(selected),
+            (None, Some(Role::Completion)) => None,
+            (None, _) => self.intent.as_ref(),
+        }
+    }
 }
 
 /// Nothing runs without one. It is made from the token of a durable append and from nothing else;
@@ -126,6 +141,11 @@ impl Permit {
     /// The execution that it permits.
     pub const fn execution(&self) -> &CallId {
         self.execution.id()
+    }
+
+    /// What is kept of it.
+    pub(crate) const fn ticket(&self) -> &Ticket {
+        &self.ticket
     }
 
     /// Whether it was given for exactly this call.

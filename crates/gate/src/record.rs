@@ -1,7 +1,10 @@
 //! From executions to events: the state in an event always comes from the type.
 
 use serde_json::{Value, json};
-use tagout_ledger::{Commitment, Kind, NewEvent, PathChange, Stamp, Texts, ToolRef, Usage};
+use tagout_ledger::{
+    Commitment, Kind, LedgerError, NewEvent, PathChange, Stamp, Texts, ToolRef, Usage,
+};
+use tagout_vocab::limits::LEDGER_EVENT_BYTES_MAX;
 use tagout_vocab::{SessionId, Timestamp};
 use tagout_workspace::Change;
 
@@ -9,6 +12,42 @@ use crate::clockwork::Clockwork;
 use crate::failure::Failure;
 use crate::lifecycle::{Cause, Execution, State};
 use crate::permit::Ticket;
+
+/// Bytes that a line has beside its event: a number, a hash, and what is known only later.
+const LINE_BYTES: usize = 1_024;
+
+fn size(event: &NewEvent) -> usize {
+    let bytes = serde_json::to_vec(event).map_or(usize::MAX, |bytes| bytes.len());
+    bytes.saturating_add(LINE_BYTES)
+}
+
+/// Whether the ledger takes these events. It is asked before anything is done that they tell of:
+/// what can't be told would stand in the way of everything after it.
+pub(crate) fn can_be_told(events: &[NewEvent]) -> Result<(), LedgerError> {
+    let sizes = events.iter().map(size);
+    match sizes.max().filter(|bytes| *bytes > LEDGER_EVENT_BYTES_MAX) {
+        Some(bytes) => Err(LedgerError::EventTooLarge { bytes }),
+        None => Ok(()),
+    }
+}
+
+/// Events about what is done already, with as many of their paths as the ledger takes.
+pub(crate) fn shortened(mut events: Vec<NewEvent>) -> Vec<NewEvent> {
+    for event in &mut events {
+        let all = event.paths.len();
+        while size(event) > LEDGER_EVENT_BYTES_MAX && !event.paths.is_empty() {
+            event.paths.truncate(event.paths.len() / 2);
+        }
+        let left_out = all - event.paths.len();
+        if left_out > 0 {
+            let data = event.data.get_or_insert_with(|| json!({}));
+            if let Some(data) = data.as_object_mut() {
+                data.insert("pathsLeftOut".to_owned(), json!(left_out));
+            }
+        }
+    }
+    events
+}
 
 fn stamp(clockwork: &Clockwork, at: Timestamp) -> Stamp {
     Stamp {

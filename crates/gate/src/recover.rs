@@ -135,7 +135,8 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
         {
             match settled.outcome {
                 Outcome::Committed => {
-                    drop(inner.ledger.append(&sealed.events)?);
+                    let events = record::shortened(sealed.events);
+                    drop(inner.ledger.append(&events)?);
                     recovered.completed.push(settled.execution.clone());
                 }
                 Outcome::Aborted => {

@@ -224,6 +224,16 @@ pub(crate) fn child(
         source,
     })?;
     let _locked = inner.site.store.lock_session(&id)?;
+    begin_child(inner, parent, (&id, mode))?;
+    Ok(id)
+}
+
+/// The same for one whose lock is held.
+pub(crate) fn begin_child(
+    inner: &Inner,
+    parent: &Session,
+    (id, mode): (&SessionId, &str),
+) -> Result<(), GateError> {
     let empty = SessionRecord::new(id.clone());
     let mut record = empty.clone();
     record.session = Session {
@@ -234,8 +244,7 @@ pub(crate) fn child(
     record.mode = Some(mode.to_owned());
     // One too deep to be checked at every call is not begun.
     inner.site.store.ancestors(&record.session)?;
-    inner.site.store.keep_session(&empty, &record)?;
-    Ok(id)
+    inner.site.store.keep_session(&empty, &record)
 }
 
 /// What follows once the step is durable.

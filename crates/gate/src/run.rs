@@ -358,6 +358,11 @@ fn commit(
     let execution = Execution::<Executing>::orphaned(job.ticket.execution.clone());
     let mut events = closing.completed(execution, (Some(output), Some(usage)), changes);
     record::tell_of_command(&mut events, ran.map(|ran| &ran.told));
+    record::can_be_told(&events).map_err(|_| {
+        let message = format!("{} paths are more than one call may change", staged.len());
+        let (kind, cause) = (FailureKind::Resource, Cause::LimitPassed);
+        Failure::new(kind, cause, Code::LimitExceeded, message)
+    })?;
     let sealed = Sealed {
         admitted: job.ticket.seq,
         ticket: job.ticket.clone(),

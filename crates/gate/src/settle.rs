@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tagout_ledger::{LifecycleState, NewEvent, PathChange};
+use tagout_vocab::limits::PERMIT_REPEAT_MS_MAX;
 use tagout_vocab::{Call, CallId, Code, Gate, Refusal, SessionId, Timestamp, WorkspacePath};
 use tagout_workspace::RelPath;
 
@@ -16,19 +17,50 @@ use crate::record::{self, Closing};
 use crate::recover;
 use crate::tracing;
 
-/// The same call seen twice is judged once. Another call under the same name is refused.
-pub(crate) fn seen_before(inner: &Inner, call: &Call) -> Result<Option<Permit>, Box<Refusal>> {
+/// What is known of a call that comes.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    /// Nothing.
+    Never,
+    /// It is open, and what it was judged by holds.
+    Open(Box<Permit>),
+    /// It is open, and what it was judged by is not what holds now.
+    Outdated(Box<Ticket>),
+}
+
+/// The same call seen twice is judged once, as long as nothing that gives authority changed in
+/// between. Another call under the same name is refused.
+pub(crate) fn seen_before(inner: &Inner, call: &Call) -> Result<Seen, Box<Refusal>> {
     let Some(id) = call.id.as_ref() else {
-        return Ok(None);
+        return Ok(Seen::Never);
     };
     match resume(inner, id) {
-        Ok(permit) if permit.is_for(call) => Ok(Some(permit)),
+        Ok(permit) if permit.is_for(call) => match still_holds(inner, permit.ticket()) {
+            Ok(true) => Ok(Seen::Open(Box::new(permit))),
+            Ok(false) => Ok(Seen::Outdated(Box::new(permit.ticket().clone()))),
+            Err(error) => Err(Box::new(crate::admit::unavailable(&error))),
+        },
         Ok(_) => Err(Box::new(refusal(
             format!("call {id} is open with another tool or other arguments"),
             "make the call again under an id of its own",
         ))),
-        Err(_) => Ok(None),
+        Err(_) => Ok(Seen::Never),
     }
+}
+
+/// Whether the law, the session and its parents are what a permit was given under, a moment ago.
+fn still_holds(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
+    let store = &inner.site.store;
+    let session = store.session(&ticket.session)?.session;
+    let parents = store.ancestors(&session)?;
+    let under = ticket.leaves();
+    let same = |one: &tagout_vocab::Session| one.active_intent() == under;
+    let now = inner.clockwork.now().as_millis();
+    let age = now.saturating_sub(ticket.admitted_at.as_millis());
+    Ok(ticket.law == Some(inner.shelf.version)
+        && same(&session)
+        && parents.iter().all(same)
+        && (0..=PERMIT_REPEAT_MS_MAX).contains(&age))
 }
 
 fn refusal(reason: String, remedy: &str) -> Refusal {
@@ -111,9 +143,14 @@ fn is_open(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
     if !recover::has_ended(inner, &ticket.execution, ticket.seq)? {
         return Ok(true);
     }
-    inner.workspace.release(&ticket.execution)?;
-    store.drop_ticket(&ticket.execution)?;
+    let_go(inner, &ticket.execution)?;
     Ok(false)
+}
+
+/// Frees the paths of a call and closes its permit.
+fn let_go(inner: &Inner, execution: &CallId) -> Result<(), GateError> {
+    inner.workspace.release(execution)?;
+    inner.site.store.drop_ticket(execution)
 }
 
 fn settle_open(
@@ -125,12 +162,16 @@ fn settle_open(
         .workspace
         .diff(&ticket.execution)
         .map(|found| record::path_changes(&found));
-    let changes = changes.unwrap_or_default();
+    let (changes, unseen) = match changes {
+        Ok(changes) => (changes, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
     let altered = is_altered(ticket, report);
     let run = Settling {
         inner,
         ticket,
         altered,
+        unseen,
     };
     // Whatever the client says: files that hold what the arguments predict were written by it.
     let is_predicted = !changes.is_empty() && run.as_predicted();
@@ -173,6 +214,8 @@ struct Settling<'a> {
     inner: &'a Inner,
     ticket: &'a Ticket,
     altered: bool,
+    /// Why nobody knows what changed, if the look at it failed.
+    unseen: Option<String>,
 }
 
 impl Settling<'_> {
@@ -234,6 +277,13 @@ impl Settling<'_> {
         if self.altered {
             self.tell_altered(&mut receipt, &mut events);
         }
+        if let Some(why) = &self.unseen {
+            receipt.warnings.push(format!(
+                "what call {} changed is not known: {why}",
+                self.ticket.execution
+            ));
+            say(&mut events, CHANGES_UNKNOWN);
+        }
         self.finish((receipt, &events))
     }
 
@@ -244,13 +294,7 @@ impl Settling<'_> {
              changed them",
             self.ticket.execution
         ));
-        if let Some(last) = events.last_mut() {
-            let mut data = last.data.take().unwrap_or_else(|| json!({}));
-            if let Some(data) = data.as_object_mut() {
-                data.insert("argumentsChanged".to_owned(), true.into());
-            }
-            last.data = Some(data);
-        }
+        say(events, "argumentsChanged");
     }
 
     fn finish(&self, (mut receipt, events): (Receipt, &[NewEvent])) -> Receipt {
@@ -266,11 +310,26 @@ impl Settling<'_> {
             }
         }
         history::note(inner, ticket, &receipt);
-        let effects = tracing::of_snapshot(inner, ticket);
-        tracing::closed(inner, &mut receipt, (&ticket.execution, effects));
-        let freed = inner.workspace.release(&ticket.execution);
-        let freed = freed.map_err(GateError::from);
-        if let Err(error) = freed.and_then(|()| inner.site.store.drop_ticket(&ticket.execution)) {
+        let effects = match tracing::of_snapshot(inner, ticket) {
+            Ok(effects) => Some(effects),
+            Err(error) if self.unseen.is_none() => {
+                receipt.warnings.push(format!(
+                    "what call {} changed can't be kept for taking it back: {error}",
+                    ticket.execution
+                ));
+                None
+            }
+            Err(_) => None,
+        };
+        let is_looked_at = effects.is_some();
+        let is_kept = tracing::closed(inner, &mut receipt, (&ticket.execution, effects));
+        let mut freed = let_go(inner, &ticket.execution);
+        if is_looked_at && is_kept {
+            // The trace has both sides now.
+            let dropped = inner.workspace.drop_snapshot(&ticket.execution);
+            freed = freed.and(dropped.map_err(GateError::from));
+        }
+        if let Err(error) = freed {
             receipt
                 .warnings
                 .push(format!("the permit could not be closed: {error}"));
@@ -278,6 +337,20 @@ impl Settling<'_> {
         receipt
     }
 }
+
+/// Says something in the event of an end.
+fn say(events: &mut [NewEvent], what: &str) {
+    if let Some(last) = events.last_mut() {
+        let mut data = last.data.take().unwrap_or_else(|| json!({}));
+        if let Some(data) = data.as_object_mut() {
+            data.insert(what.to_owned(), true.into());
+        }
+        last.data = Some(data);
+    }
+}
+
+/// That nobody knows what a call changed, in the event of its end.
+const CHANGES_UNKNOWN: &str = "changesUnknown";
 
 /// What a failed call left is a change like any other: the ledger has its digests, and the trace
 /// takes it from there.
@@ -366,8 +439,7 @@ impl Engine {
         let resumed = self.resume(&ticket.execution);
         let ungiven = matches!(resumed, Err(GateError::NoPermit { .. }));
         if ungiven {
-            inner.workspace.release(&ticket.execution)?;
-            inner.site.store.drop_ticket(&ticket.execution)?;
+            let_go(inner, &ticket.execution)?;
         }
         Ok(ungiven)
     }

@@ -10,7 +10,9 @@ use tagout_trace::record::Record;
 use tagout_trace::undo::{self, Beyond, Change, Content, Edit, Entry, EntryKind, Loss, Plan, Step};
 use tagout_vocab::limits::TRACE_EFFECTS_BYTES_MAX;
 use tagout_vocab::{CallId, Code, Digest, IntentId, SessionId, Timestamp, WorkspacePath};
-use tagout_workspace::{Effect, Error, RelPath, Stood, StoodKind, Transaction};
+use tagout_workspace::{
+    ChangeKind, Claiming, Effect, Error, Holding, Mark, RelPath, Stood, StoodKind, Transaction,
+};
 
 use crate::changes::git::{self, GitPath};
 use crate::changes::index;
@@ -37,6 +39,8 @@ pub struct PlannedUndo {
     pub plan: Plan,
     /// The calls that would be taken back.
     pub calls: Vec<CallId>,
+    /// Set before anything was looked at: what changed since is not what the plan is about.
+    mark: Mark,
 }
 
 /// What was taken back.
@@ -236,6 +240,7 @@ impl Engine {
             return Err(GateError::Unknown { what, id });
         };
         let pushed = tracing::pushed(&self.inner);
+        let mark = self.inner.workspace.mark()?;
         let mut steps = Vec::new();
         for taken in pages.steps_from(*first)? {
             steps.push(step(&self.inner, &pages, (&taken, &pushed))?);
@@ -249,49 +254,38 @@ impl Engine {
         });
         let calls = chosen.into_iter();
         let calls = calls.filter(|call| !plan.already.contains(call)).collect();
-        Ok(PlannedUndo { plan, calls })
+        Ok(PlannedUndo { plan, calls, mark })
     }
 
     /// B4: takes back what was planned, as a new call with an event of its own. If anything is no
     /// longer as the plan found it, nothing is written.
     pub fn undo(&self, planned: &PlannedUndo, by: &str) -> Result<Undone, GateError> {
-        let refused = |why: String, code| GateError::NotApplied {
-            id: "the undo".to_owned(),
-            why,
-            code,
-        };
         if !planned.plan.is_clean() {
             let why = "later work lies on the same lines".to_owned();
             return Err(refused(why, Code::Conflict));
         }
-        let open = self.inner.site.store.open_tickets()?;
-        let edits = &planned.plan.edits;
-        let busy = edits.iter().find(|edit| {
-            open.iter()
-                .any(|ticket| ticket.mutated.contains(&edit.path))
-        });
-        if let Some(edit) = busy {
-            let why = format!("a call on {} is under way", edit.path);
-            return Err(refused(why, Code::PathBusy));
-        }
         let text = self.inner.clockwork.id("x");
         let execution = CallId::new(&text).map_err(|source| GateError::Id { text, source })?;
-        let mut transaction = self.inner.workspace.begin(&execution)?;
-        stage(&mut transaction, edits)?;
-        let staged = transaction.staged()?;
-        let is_stale = |edit: &&Edit| {
-            let path = RelPath::from(&edit.path);
-            let found = staged.iter().find(|change| change.path == path);
-            let file = edit.now.as_ref();
-            let file = file.filter(|one| one.kind == EntryKind::File);
-            let expected = file.map(|one| one.digest);
-            !is_index(&path) && found.is_some_and(|change| change.before != expected)
+        let edits = &planned.plan.edits;
+        let paths: Vec<RelPath> = edits.iter().map(|edit| RelPath::from(&edit.path)).collect();
+        let workspace = &self.inner.workspace;
+        let _claim = match workspace.claim(&execution, &paths, Holding::WhileAlive)? {
+            Claiming::Held(claim) => claim,
+            Claiming::Busy { path, .. } => {
+                let why = format!("a call on {path} is under way");
+                return Err(refused(why, Code::PathBusy));
+            }
         };
-        if let Some(edit) = edits.iter().find(is_stale) {
+        let mut transaction = workspace.begin(&execution)?;
+        transaction.since(planned.mark);
+        let staged = stage(&mut transaction, edits).and_then(|()| transaction.staged());
+        let staged = staged.map_err(|error| of_commit(error.into()))?;
+        if let Some(edit) = stale(edits, &staged) {
             let why = format!("{} was changed just now", edit.path);
             return Err(refused(why, Code::Conflict));
         }
-        self.commit_undo((execution, transaction), planned, by)
+        let undone = self.commit_undo((execution, transaction), planned, by);
+        undone.map_err(of_commit)
     }
 
     fn commit_undo(
@@ -308,6 +302,7 @@ impl Engine {
         event.user_id = Some(by.to_owned());
         event.execution_id = Some(execution.to_string());
         event.paths.clone_from(&changed);
+        record::can_be_told(std::slice::from_ref(&event))?;
         let sealed = SealedUndo {
             undoes: planned.calls.clone(),
             after: Reader::open(inner.ledger.dir())?.size()?,
@@ -335,6 +330,48 @@ impl Engine {
             warnings,
         })
     }
+}
+
+fn refused(why: String, code: Code) -> GateError {
+    GateError::NotApplied {
+        id: "the undo".to_owned(),
+        why,
+        code,
+    }
+}
+
+/// What someone else did since the plan was made is named as what it is.
+fn of_commit(error: GateError) -> GateError {
+    let changed = |path: &str| refused(format!("{path} was changed just now"), Code::Conflict);
+    if let GateError::Workspace { source } = &error {
+        if let Error::Conflict { paths } = source
+            && let Some(first) = paths.first()
+        {
+            return changed(&first.path);
+        }
+        if let Error::Missing { path } | Error::NotEmpty { path } | Error::WrongKind { path, .. } =
+            source
+        {
+            return changed(path);
+        }
+    }
+    error
+}
+
+/// An edit whose place is not as the plan found it. That a path is empty now, no time tells.
+fn stale<'e>(edits: &'e [Edit], staged: &[tagout_workspace::Change]) -> Option<&'e Edit> {
+    let is_stale = |edit: &&Edit| {
+        let path = RelPath::from(&edit.path);
+        let found = staged.iter().find(|change| change.path == path);
+        let file = edit.now.as_ref();
+        let file = file.filter(|one| one.kind == EntryKind::File);
+        let expected = file.map(|one| one.digest);
+        found.is_some_and(|change| {
+            let is_there = change.kind != ChangeKind::Created;
+            is_there != edit.now.is_some() || (change.before != expected && !is_index(&path))
+        })
+    };
+    edits.iter().find(is_stale)
 }
 
 /// Stages a plan: away first and innermost first, then what comes back.

@@ -25,6 +25,7 @@ use crate::format::{self, Access};
 use crate::keys::{KeySource, is_key_name};
 use crate::merkle::leaf_hash;
 use crate::note::SignedCheckpoint;
+use crate::place::FileId;
 use crate::position::Position;
 use crate::{line, place, segment, texts};
 
@@ -148,6 +149,7 @@ pub struct Ledger {
     pub(crate) options: Options,
     format: Option<format::Identity>,
     lock: File,
+    lock_id: FileId,
     poisoned: AtomicBool,
     /// Threads of one process share the lock file's lock, so they need one of their own.
     state: Mutex<Option<Position>>,
@@ -156,6 +158,7 @@ pub struct Ledger {
 /// Lines that are in the file but not yet known to be durable.
 struct Written {
     file: Arc<File>,
+    file_id: FileId,
     number: u64,
     first: u64,
     hashes: Vec<Digest>,
@@ -211,12 +214,14 @@ impl Ledger {
             .truncate(false)
             .open(&path)
             .at("open", &path)?;
+        let lock_id = FileId::of(&lock.metadata().at("look at", &path)?);
         Ok(Self {
             dir: dir.to_owned(),
             origin: format.origin,
             options,
             format: identity,
             lock,
+            lock_id,
             poisoned: AtomicBool::new(false),
             state: Mutex::new(None),
         })
@@ -285,10 +290,11 @@ impl Ledger {
         let position = self.refresh(&mut locked)?;
         // Older segments were synced before the one after them was begun.
         let file = Arc::clone(&position.file);
-        let number = position.number;
+        let (number, file_id) = (position.number, position.file_id);
         drop(locked);
         let token = self.make_durable(Written {
             file,
+            file_id,
             number,
             first: seq,
             hashes: vec![event.hash],
@@ -335,7 +341,7 @@ impl Ledger {
             format::load(&self.dir, Access::Write)?;
         }
         // A lock that nobody else can find keeps nobody out.
-        if !place::still_names(&path, &self.lock)? {
+        if place::still_named(&path, self.lock_id)?.is_none() {
             return Err(LedgerError::Moved { path });
         }
         Ok(locked)
@@ -426,6 +432,7 @@ impl Ledger {
         (position.size, position.hash, position.timestamp) = (seq, hash, time);
         Ok(Written {
             file: Arc::clone(&position.file),
+            file_id: position.file_id,
             number: position.number,
             first,
             hashes,
@@ -467,7 +474,7 @@ impl Ledger {
     fn make_durable(&self, written: Written) -> Result<Durable, LedgerError> {
         self.sync(&written.file, written.number)?;
         // What is durable where nobody looks is lost.
-        self.refuse_if_moved(&written.file, written.number)?;
+        self.refuse_if_moved(written.file_id, written.number)?;
         Ok(Durable {
             first: written.first,
             hashes: written.hashes,

@@ -53,7 +53,7 @@ pub(crate) fn load(dir: &Path, access: Access) -> Result<Format, LedgerError> {
         }
         Err(error) => return Err(LedgerError::io("open", &path, error)),
     };
-    let mut text = Vec::new();
+    let mut text = Vec::with_capacity(place::SMALL_FILE_BYTES);
     file.take(FORMAT_BYTES_MAX)
         .read_to_end(&mut text)
         .at("read", &path)?;

@@ -12,6 +12,9 @@ use crate::merkle::{Hash, leaf_hash};
 /// The longest beginning that [`head`] needs to see.
 pub(crate) const HEAD_BYTES_MAX: usize = 256;
 
+/// Most events are not longer.
+const USUAL_BYTES: usize = 1_536;
+
 /// The fixed beginning of a line, still as bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Head<'a> {
@@ -29,7 +32,8 @@ pub(crate) struct Head<'a> {
 
 /// The bytes of one line, without its line feed.
 pub(crate) fn encode(seq: u64, prev: &Hash, event: &NewEvent) -> Result<Vec<u8>, LedgerError> {
-    let body = serde_json::to_vec(event).map_err(|source| LedgerError::Json { seq, source })?;
+    let mut body = Vec::with_capacity(USUAL_BYTES);
+    serde_json::to_writer(&mut body, event).map_err(|source| LedgerError::Json { seq, source })?;
     let prev = HEXLOWER.encode(prev);
     let start = format!("{{\"seq\":{seq},\"prev\":\"{prev}\",\"v\":{FORMAT_VERSION},");
     let mut line = start.into_bytes();

@@ -7,6 +7,9 @@ use std::path::Path;
 
 use crate::error::{At as _, LedgerError};
 
+/// What small files hold at most as a rule: so much is read at once.
+pub(crate) const SMALL_FILE_BYTES: usize = 1024;
+
 /// Whether a replaced file must survive a power loss.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Sync {
@@ -58,12 +61,27 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Ledge
     placed.at("write", path)
 }
 
-/// Whether a path still names the file that is open, and not another one or none.
-pub(crate) fn still_names(path: &Path, file: &File) -> Result<bool, LedgerError> {
-    let open = file.metadata().at("look at", path)?;
+/// Which file it is, for as long as it is open.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct FileId {
+    dev: u64,
+    ino: u64,
+}
+
+impl FileId {
+    pub(crate) fn of(found: &fs::Metadata) -> Self {
+        Self {
+            dev: found.dev(),
+            ino: found.ino(),
+        }
+    }
+}
+
+/// How long the file is that is open, if its path still names it and not another one or none.
+pub(crate) fn still_named(path: &Path, open: FileId) -> Result<Option<u64>, LedgerError> {
     match fs::symlink_metadata(path) {
-        Ok(named) => Ok((named.dev(), named.ino()) == (open.dev(), open.ino())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Ok(named) => Ok((FileId::of(&named) == open).then_some(named.len())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(LedgerError::io("look at", path, error)),
     }
 }

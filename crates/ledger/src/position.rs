@@ -9,6 +9,7 @@ use tagout_vocab::limits::LEDGER_TAIL_BYTES;
 use crate::append::{Ledger, Locked};
 use crate::error::{At as _, LedgerError};
 use crate::merkle::Hash;
+use crate::place::FileId;
 use crate::seal::{self, Mark};
 use crate::{format, place, segment};
 
@@ -17,6 +18,7 @@ use crate::{format, place, segment};
 pub(crate) struct Position {
     pub(crate) number: u64,
     pub(crate) file: Arc<File>,
+    pub(crate) file_id: FileId,
     /// Where the whole lines of the segment end.
     pub(crate) end: u64,
     /// Where the segment's file ends: beyond `end` only after a crash.
@@ -66,18 +68,16 @@ impl Ledger {
     }
 
     /// Refuses to go on with a segment that others would not find: its handle outlives its name.
-    pub(crate) fn refuse_if_moved(&self, file: &File, number: u64) -> Result<(), LedgerError> {
-        if place::still_names(&segment::path(&self.dir, number), file)? {
-            return Ok(());
-        }
-        Err(self.moved(number))
+    /// Answers how long it is.
+    pub(crate) fn refuse_if_moved(&self, file: FileId, number: u64) -> Result<u64, LedgerError> {
+        let named = place::still_named(&segment::path(&self.dir, number), file)?;
+        named.ok_or_else(|| self.moved(number))
     }
 
     /// Reads what others have added since; `None` if that is not just some more whole lines.
     fn catch_up(&self, mut position: Position) -> Result<Option<Position>, LedgerError> {
         let path = segment::path(&self.dir, position.number);
-        self.refuse_if_moved(&position.file, position.number)?;
-        let length = position.file.metadata().at("read", &path)?.len();
+        let length = self.refuse_if_moved(position.file_id, position.number)?;
         let next = segment::path(&self.dir, position.number.saturating_add(1));
         let grown = length.checked_sub(position.end);
         let is_little = grown.is_some_and(|grown| grown <= LEDGER_TAIL_BYTES as u64);
@@ -141,11 +141,13 @@ impl Ledger {
             .write(true)
             .open(&path)
             .at("open", &path)?;
+        let file_id = FileId::of(&file.metadata().at("look at", &path)?);
         let tail = segment::tail(&file, &path)?;
         let last = tail.last;
         Ok(Position {
             number,
             file: Arc::new(file),
+            file_id,
             end: tail.end,
             length: tail.length,
             size: last.map_or(0, |last| last.seq.saturating_add(1)),
@@ -174,6 +176,7 @@ impl Ledger {
         *position = Position {
             number: next.number,
             file: next.file,
+            file_id: next.file_id,
             end: 0,
             length: 0,
             ..position.clone()

@@ -369,7 +369,7 @@ fn entropy_bits(word: &[u8]) -> f64 {
         .iter()
         .filter(|count| **count > 0)
         .map(|count| f64::from(*count) / total)
-        .map(|share| -share * share.log2())
+        .map(|share| -share * libm::log2(share))
         .sum()
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn read_small(path: &Path) -> Result<Option<Vec<u8>>, LedgerError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(LedgerError::io("open", path, error)),
     };
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(place::SMALL_FILE_BYTES);
     file.take(LEDGER_PROOF_BYTES_MAX as u64)
         .read_to_end(&mut bytes)
         .at("read", path)?;

@@ -39,7 +39,8 @@ impl Exit {
 pub struct Ended {
     /// How the command itself ended.
     pub exit: Exit,
-    /// The limit that was hit, if one was; the run has failed then, whatever the exit says.
+    /// The limit that was hit, if one was, or that processes were left behind; the run has failed
+    /// then, whatever the exit says.
     pub failed_by: Option<LimitHit>,
     /// Whether [`crate::Running::stop`] or the end of the session ended it.
     pub stopped: bool,

@@ -36,12 +36,16 @@ pub const USUAL: &[&str] = &[
 ];
 
 /// What every confined command gets, whatever was given: no program waits for a pager or an answer,
-/// git takes no locks while it reads, and temporary files go to the session's own folder.
+/// git takes no locks while it reads and leaves no process behind that tidies its objects, and
+/// temporary files go to the session's own folder.
 const SET: &[(&str, &str)] = &[
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "gc.auto"),
+    ("GIT_CONFIG_VALUE_0", "0"),
     ("TMPDIR", "/tmp"),
 ];
 
@@ -108,11 +112,14 @@ pub fn rebuild(
     kept.chain(set).collect()
 }
 
-/// The floor under every allowlist: without what makes programs load code.
+/// The floor under every allowlist: without what makes programs load code, unless it was set here.
 #[cfg(target_os = "linux")]
 pub(crate) fn safe(env: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
     env.iter()
-        .filter(|(name, _)| !is_listed(name, NEVER))
+        .filter(|(name, value)| {
+            let own = SET.iter().any(|(set, to)| name == *set && value == *to);
+            own || !is_listed(name, NEVER)
+        })
         .cloned()
         .collect()
 }

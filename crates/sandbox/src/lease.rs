@@ -1,4 +1,5 @@
-//! Asks the kernel whether anyone may write an open file, by taking a read lease for a moment.
+//! Asks the kernel whether anyone may write an open file, by taking a read lease for a moment, or
+//! has it open at all, by taking a write lease.
 
 #![allow(unsafe_code, reason = "leases have no safe interface")]
 
@@ -25,6 +26,20 @@ pub fn lease(file: BorrowedFd<'_>) -> io::Result<bool> {
             set(file, libc::F_SETLEASE, libc::F_UNLCK)?;
             Ok(false)
         }
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a write lease on this file is refused because someone else has it open in any way, or
+/// maps it. One that is granted is held until the descriptor is closed: whoever opens the file in
+/// the meantime waits for that.
+///
+/// The descriptor has to be open for reading and writing, and the only one of its file.
+pub fn lease_alone(file: BorrowedFd<'_>) -> io::Result<bool> {
+    set(file, SET_SIGNAL, libc::SIGURG)?;
+    match set(file, libc::F_SETLEASE, libc::F_WRLCK) {
+        Ok(()) => Ok(false),
         Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Ok(true),
         Err(error) => Err(error),
     }

@@ -40,7 +40,7 @@ pub use error::{Refused, SandboxError};
 pub use host::{Host, Line, Probed, State};
 pub use last_word::{LastWord, last_word, speak, take_the_floor};
 #[cfg(target_os = "linux")]
-pub use lease::lease;
+pub use lease::{lease, lease_alone};
 pub use limits::{Limit, LimitHit, LimitHost, Limits};
 pub use output::{Captured, Listener, LiveSink, Output, Stream};
 pub use plan::{Enforcer, NETWORK_OPEN, Plan, nested_mount, plan};

@@ -13,4 +13,4 @@ pub mod search;
 pub mod text;
 mod walk;
 
-pub use native::{NativeError, native};
+pub use native::{NativeError, native, native_playing};

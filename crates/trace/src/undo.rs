@@ -218,20 +218,22 @@ pub fn plan<E>(
         blocked: BTreeSet::new(),
         plan: Plan::default(),
     };
-    for step in steps.iter().rev() {
+    let mut again = BTreeSet::new();
+    for (place, step) in steps.iter().enumerate().rev() {
         if !chosen.contains(&step.execution) {
             for change in step.changes.iter().rev() {
                 work.pass(change);
             }
             continue;
         }
-        if undone.contains(&step.execution) {
+        if undone.contains(&place) {
             work.plan.already.push(step.execution.clone());
             for change in step.changes.iter().rev() {
                 work.pass(change);
             }
             continue;
         }
+        again.insert(&step.execution);
         work.plan
             .impossible
             .extend(step.beyond.iter().map(|beyond| Impossible {
@@ -243,15 +245,21 @@ pub fn plan<E>(
             work.take_back(&step.execution, change)?;
         }
     }
+    // A call whose id was used again after its undo is taken back now.
+    work.plan.already.retain(|call| !again.contains(call));
+    work.plan.already.dedup();
     Ok(work.finish())
 }
 
-/// Executions that an undo in force has taken back; a chosen undo is about to lose its force.
-fn undone<'a>(steps: &'a [Step], chosen: &BTreeSet<CallId>) -> BTreeSet<&'a CallId> {
-    let mut undone = BTreeSet::new();
-    for step in steps.iter().rev() {
-        if !undone.contains(&step.execution) && !chosen.contains(&step.execution) {
-            undone.extend(&step.undoes);
+/// The places of steps that a later undo in force has taken back; a chosen undo is about to lose its
+/// force. What came under the same id after the undo is none of its business.
+fn undone(steps: &[Step], chosen: &BTreeSet<CallId>) -> BTreeSet<usize> {
+    let (mut taken, mut undone) = (BTreeSet::new(), BTreeSet::new());
+    for (place, step) in steps.iter().enumerate().rev() {
+        if taken.contains(&step.execution) {
+            undone.insert(place);
+        } else if !chosen.contains(&step.execution) {
+            taken.extend(&step.undoes);
         }
     }
     undone

@@ -47,11 +47,11 @@ impl Digest {
 
     /// The 64 hexadecimal characters, without the prefix.
     pub fn hex(&self) -> String {
-        use fmt::Write as _;
         let mut text = String::with_capacity(64);
         for byte in self.0 {
-            // Writing into a `String` cannot fail.
-            write!(text, "{byte:02x}").unwrap_or_default();
+            // Half a byte is always a digit.
+            let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+            text.extend([digit(byte >> 4), digit(byte & 0xf)]);
         }
         text
     }

@@ -186,6 +186,9 @@ pub const APPROVAL_GRANTED_MS_MAX: i64 = 60 * 60 * 1000;
 /// the same call ask again.
 pub const APPROVAL_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
+/// How long a call that comes again with a permit open is the same call; later it is judged anew.
+pub const PERMIT_REPEAT_MS_MAX: i64 = 60 * 1000;
+
 /// How long a permit waits for its client's report; then it is settled by what the files tell.
 pub const PERMIT_OPEN_MS_MAX: i64 = 24 * 60 * 60 * 1000;
 
@@ -385,11 +388,22 @@ pub const GIT_INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// is told like any other.
 pub const LONG_RUNNING_GRACE_MS: u64 = 400;
 
+/// How long processes that a command left behind may take to end by themselves before they are
+/// ended and the run counts as failed. Long enough for what only finishes its last step, short
+/// enough to be no way of going on.
+pub const LEFT_BEHIND_GRACE_MS: u64 = 2_000;
+
+/// How many of them are named.
+pub const LEFT_BEHIND_NAMES_MAX: usize = 5;
+
 /// How long git may take to say what a command's commits contain.
 pub const GIT_ASKED_MS_MAX: u64 = 30_000;
 
 /// What it may say.
 pub const GIT_ASKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// How much of what it says a refusal quotes.
+pub const GIT_SAID_CHARS_MAX: usize = 400;
 
 /// Sessions whose build folders and caches are kept; those quiet for longest go first.
 pub const SESSION_LAYERS_MAX: usize = 20;
@@ -594,6 +608,9 @@ pub const TRACE_CATCH_UP_EVENTS_MAX: usize = 1_000;
 /// digests are recorded.
 pub const TRACE_EFFECTS_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// Bytes of what clients' calls found and left that are kept so that they can be taken back.
+pub const TRACE_IMAGES_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+
 /// The largest map of intents that is compared before it is written anew.
 pub const TRACE_MAP_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -635,6 +652,19 @@ pub const GIT_PACKS_MAX: usize = 1_000;
 
 /// Differences that one packed object is put together from: as many as git itself allows.
 pub const GIT_DELTAS_MAX: usize = 4_095;
+
+/// How many times as many bytes those differences may have together as the object may have.
+pub const GIT_DELTAS_TIMES_MAX: usize = 4;
+
+/// Bytes of folders' lists that are held at once because they may be wanted again, and of commits
+/// that wait to be looked into.
+pub const GIT_HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes that one look at a repository makes from its objects, however little they take there.
+pub const GIT_READ_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Bytes of a list of steps, as a rebase keeps one, that are looked through.
+pub const GIT_STEPS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Further object stores that a repository names.
 pub const GIT_ALTERNATES_MAX: usize = 5;

@@ -169,6 +169,7 @@ fn open(root: &Path, state: &Path, skip: Option<&str>, checkpoint: usize) -> Wor
     let options = Options {
         skip_sync,
         writers,
+        alone: Some(|_| Ok(false)),
         checkpoint_commits: checkpoint,
         ..Options::default()
     };

@@ -5,7 +5,7 @@ use tagout_vocab::limits::CHECKPOINT_BYTES_MAX;
 use tagout_vocab::{Digest, Timestamp};
 
 use crate::check;
-use crate::engine::Engine;
+use crate::engine::{Again, Engine};
 use crate::error::{ConflictPath, Error};
 use crate::journal::Segment;
 use crate::journal::done::{Done, applied_line, confirmed_line, staged_line};
@@ -132,6 +132,7 @@ pub(crate) fn commit(
             digest: digest.to_string(),
         });
     }
+    let again = workspace.again(&mut segment, &done, &record);
     journal.append(&mut segment, offset, &bytes)?;
     // From here on the transaction has happened, unless it is decided durably that it has not.
     let end = offset + bytes.len() as u64;
@@ -146,7 +147,7 @@ pub(crate) fn commit(
         inline: Vec::new(),
         aborted: false,
     };
-    let kept = workspace.apply(&mut segment, &frame)?;
+    let kept = workspace.apply(&mut segment, &frame, again)?;
     let commits = done.len() + 1;
     let due = commits >= workspace.options.checkpoint_commits || end > CHECKPOINT_BYTES_MAX;
     Ok(Committed {
@@ -180,12 +181,19 @@ impl Workspace {
             token,
             staged: None,
             parents: Parents::default(),
+            again: Vec::new(),
         }
     }
 
     /// Puts a committed record into the workspace, or gives it up as a whole.
-    fn apply(&self, segment: &mut Segment, frame: &Frame) -> Result<Vec<ConflictPath>, Error> {
+    fn apply(
+        &self,
+        segment: &mut Segment,
+        frame: &Frame,
+        again: Vec<Option<Again>>,
+    ) -> Result<Vec<ConflictPath>, Error> {
         let mut engine = self.engine(segment.number, frame);
+        engine.again = again;
         match stage_and_swap(segment, frame, &mut engine) {
             Ok(()) => Ok(self.finish(segment, frame, &engine)),
             Err(error) => {

@@ -90,7 +90,8 @@ impl Room<'_> {
 }
 
 impl Workspace {
-    fn effects_of(&self, frame: &Frame, bytes_max: u64) -> Vec<Effect> {
+    /// What a record says, and how many more bytes may be read.
+    fn effects_of(&self, frame: &Frame, bytes_max: u64) -> (Vec<Effect>, u64) {
         let blobs = Blobs {
             inline: &frame.inline,
             images: &self.state.images,
@@ -110,7 +111,7 @@ impl Workspace {
                 });
             }
         }
-        found
+        (found, room.left)
     }
 
     /// A thing with its bytes, as far as they are at hand.
@@ -127,17 +128,18 @@ impl Workspace {
     /// `bytes_max` bytes are read.
     pub fn effects(&self, execution: &CallId, bytes_max: u64) -> Result<Vec<Effect>, Error> {
         let frame = self.committed(execution)?;
-        Ok(self.effects_of(&frame, bytes_max))
+        Ok(self.effects_of(&frame, bytes_max).0)
     }
 
-    /// What changed since a snapshot that is still kept was taken.
+    /// What changed since a snapshot that is still kept was taken. Of all files together, no more
+    /// than `bytes_max` bytes are read.
     pub fn snapshot_effects(
         &self,
         execution: &CallId,
         bytes_max: u64,
     ) -> Result<Vec<Effect>, Error> {
         let frame = self.snapshot_of(execution)?;
-        let mut effects = self.effects_of(&frame, bytes_max);
+        let (mut effects, mut left) = self.effects_of(&frame, bytes_max);
         for change in self.diff(execution)? {
             if !effects.iter().any(|effect| effect.path == change.path) {
                 let (path, before) = (change.path, None);
@@ -150,7 +152,9 @@ impl Workspace {
             }
         }
         for effect in &mut effects {
-            effect.after = self.stands(&effect.path, bytes_max)?;
+            effect.after = self.stands(&effect.path, left)?;
+            let bytes = effect.after.as_ref().and_then(|after| after.bytes.as_ref());
+            left = left.saturating_sub(bytes.map_or(0, |bytes| bytes.len() as u64));
         }
         let is_other = |effect: &Effect| match (&effect.before, &effect.after) {
             (None, None) => false,

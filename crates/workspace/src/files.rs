@@ -13,6 +13,9 @@ use crate::sys::{self, Handle, Kind, Rename};
 
 pub use crate::blocks::{Markers, merge_block, remove_block};
 
+/// What is read in one step: the buffer is cleared first.
+const READ_AT_ONCE_BYTES: usize = 16 * 1024;
+
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 fn shown(path: &Path) -> String {
@@ -69,6 +72,10 @@ fn followed(path: &Path) -> Result<Found, Error> {
 
 /// The bytes of a file; `None` when it does not exist, an error when it is longer than `max`.
 pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
+    // Most files are no links, and then one step opens them.
+    if let Ok(file) = sys::open_unlinked(path) {
+        return read_open(file, path, max).map(Some);
+    }
     let Found {
         path,
         folder,
@@ -78,35 +85,50 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
     if stat.is_err_and(|error| sys::is_missing(&error)) {
         return Ok(None);
     }
-    let file = match sys::open_read(&folder, &name) {
-        Ok(handle) => handle,
-        Err(error) if sys::is_missing(&error) => return Ok(None),
-        Err(error) => return Err(Error::io("read", shown(&path), error)),
-    };
-    let stat = sys::stat(&file).map_err(at("read", shown(&path)))?;
+    match sys::open_read(&folder, &name) {
+        Ok(file) => read_open(file, &path, max).map(Some),
+        Err(error) if sys::is_missing(&error) => Ok(None),
+        Err(error) => Err(Error::io("read", shown(&path), error)),
+    }
+}
+
+fn read_open(file: Handle, path: &Path, max: u64) -> Result<Vec<u8>, Error> {
+    let stat = sys::stat(&file).map_err(at("read", shown(path)))?;
     if stat.kind != Kind::File {
         let (found, needed) = ("not a regular file", "a file");
         return Err(Error::WrongKind {
-            path: shown(&path),
+            path: shown(path),
             found,
             needed,
         });
     }
-    // One byte more than there is, so that one read finds the end.
     let expected = usize::try_from(stat.size.min(max)).unwrap_or(0);
-    let mut bytes = Vec::with_capacity(expected.saturating_add(1));
-    let mut limited = file.into_file().take(max.saturating_add(1));
-    limited
-        .read_to_end(&mut bytes)
-        .map_err(at("read", shown(&path)))?;
+    // One byte more than there is, so that one read finds the end; a large file is not worth it.
+    let room = if expected < READ_AT_ONCE_BYTES {
+        expected.saturating_add(1)
+    } else {
+        0
+    };
+    let mut bytes = vec![0; room];
+    let mut file = file.into_file();
+    let found = file.read(&mut bytes).map_err(at("read", shown(path)))?;
+    bytes.truncate(found);
+    if found != expected || room == 0 {
+        // Someone writes it just now, or it is none that knows its length.
+        bytes.reserve(expected.saturating_add(1).saturating_sub(found));
+        let left = max.saturating_add(1).saturating_sub(found as u64);
+        file.take(left)
+            .read_to_end(&mut bytes)
+            .map_err(at("read", shown(path)))?;
+    }
     if bytes.len() as u64 > max {
         return Err(Error::TooLarge {
-            path: shown(&path),
+            path: shown(path),
             size: stat.size,
             max,
         });
     }
-    Ok(Some(bytes))
+    Ok(bytes)
 }
 
 /// Replaces a file in one step, durably: whoever looks sees the old bytes or the new ones.

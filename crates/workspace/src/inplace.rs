@@ -34,6 +34,18 @@ pub struct TakenBack {
     units: Vec<Unit>,
 }
 
+impl TakenBack {
+    /// Whether the command had left a folder at a path.
+    pub fn is_folder(&self, path: &RelPath) -> bool {
+        self.units.iter().any(|unit| {
+            let sub = path.beneath(&unit.path);
+            let pair = sub.and_then(|sub| unit.pairs().get(&sub).copied());
+            let after = pair.and_then(|(_, after)| after);
+            after.is_some_and(|item| item.node.is_dir())
+        })
+    }
+}
+
 /// A path with what stands there and what shall.
 type Step = (RelPath, Option<Item>, Option<Item>);
 

@@ -41,6 +41,18 @@ impl Blobs<'_> {
         }
     }
 
+    /// Writes the bytes of a file at an open file's position.
+    pub(crate) fn fill(&self, to: &Handle, node: &Node) -> Result<(), Error> {
+        match node {
+            Node::File {
+                digest,
+                size,
+                place,
+            } => self.write(to, digest, *size, place),
+            Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => Ok(()),
+        }
+    }
+
     fn write(&self, to: &Handle, digest: &Digest, size: u64, place: &Place) -> Result<(), Error> {
         let doing = || at("write", "a file");
         match place {

@@ -12,6 +12,7 @@ use tagout_vocab::limits::MARK_WAIT_MS_MAX;
 
 use crate::error::{Error, at};
 use crate::node::{Identity, Item};
+use crate::relpath::RelPath;
 use crate::sys::{self, FileTime};
 use crate::workspace::Workspace;
 
@@ -55,6 +56,15 @@ impl Mark {
 }
 
 impl Workspace {
+    /// The permission bits of a file that nobody touched since a mark.
+    pub fn mode_before(&self, path: &RelPath, mark: &Mark) -> Result<Option<u32>, Error> {
+        let found = self.root.stat(path)?;
+        let old = found.filter(|stat| {
+            stat.kind == sys::Kind::File && !mark.may_have_changed(&Identity::of(stat))
+        });
+        Ok(old.map(|stat| stat.mode))
+    }
+
     /// Marks this moment.
     ///
     /// A file system's times move in steps, so the mark waits for the next one: at once where the

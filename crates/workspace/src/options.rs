@@ -19,10 +19,10 @@ pub enum WriterProbe {
     Lease(LeaseProbe),
 }
 
-/// Answers whether a read lease on an open file is refused because someone may write it.
+/// Answers whether a lease on an open file is refused because of what others may do with it.
 #[cfg(unix)]
 pub type LeaseProbe = fn(std::os::fd::BorrowedFd<'_>) -> io::Result<bool>;
-/// Answers whether a read lease on an open file is refused because someone may write it.
+/// Answers whether a lease on an open file is refused because of what others may do with it.
 #[cfg(not(unix))]
 pub type LeaseProbe = fn(&std::fs::File) -> io::Result<bool>;
 
@@ -64,6 +64,9 @@ pub struct Options {
     pub checkpoint_commits: usize,
     /// How writers are found.
     pub writers: WriterProbe,
+    /// Asks for a file that was displaced to be held alone until it is closed, so that it can be
+    /// filled again; it answers whether that was refused. Without it every new file is another one.
+    pub alone: Option<LeaseProbe>,
     /// How files change places.
     pub swap: Swap,
     /// A sync that is left out: only the tests that must see the damage set it.
@@ -78,6 +81,7 @@ impl Default for Options {
             undo_horizon_ms: UNDO_HORIZON_MS,
             checkpoint_commits: CHECKPOINT_COMMITS_MAX,
             writers: WriterProbe::default(),
+            alone: None,
             swap: Swap::default(),
             skip_sync: None,
         }

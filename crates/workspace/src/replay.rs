@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::Engine;
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::Segment;
 use crate::journal::done::Done;
@@ -47,7 +48,8 @@ impl Workspace {
         let chains = self.chains(frames, done);
         let mut leftovers = Vec::new();
         for frame in frames {
-            self.clear_leftovers(segment.number, frame, (&mut leftovers, recovery))?;
+            let engine = self.engine(segment.number, frame);
+            clear_leftovers(&engine, &chains, (&mut leftovers, recovery))?;
         }
         let mut repairs: Vec<(&RelPath, &Known<'_>)> = Vec::new();
         for (path, chain) in &chains {
@@ -100,7 +102,8 @@ impl Workspace {
                         ours: false,
                         identity,
                     };
-                    if chain.is_empty() {
+                    // Someone may have worked on it between two records.
+                    if chain.last().is_none_or(|last| !is(last.item, before)) {
                         chain.push(was());
                     }
                     let identity = installed
@@ -119,44 +122,6 @@ impl Workspace {
             }
         }
         chains
-    }
-
-    /// Removes what a swap left under temporary names; something foreign goes back to its place.
-    fn clear_leftovers(
-        &self,
-        number: u64,
-        frame: &Frame,
-        (leftovers, recovery): (&mut Vec<RelPath>, &mut Recovery),
-    ) -> Result<(), Error> {
-        let engine = self.engine(number, frame);
-        for (index, unit) in engine.units() {
-            let Ok(spot) = engine.spot(index, unit) else {
-                continue;
-            };
-            for name in [&spot.temporary, &spot.aside] {
-                let found = look::tree(&spot.folder, name, &unit.path, Keep::Nothing)?;
-                if found.is_empty() {
-                    continue;
-                }
-                leftovers.push(unit.path.clone());
-                let known = found.iter().all(|one| {
-                    unit.before.iter().chain(&unit.after).any(|item| {
-                        item.sub == one.sub
-                            && (item.node.same(&one.node)
-                                || torn_at(&spot.folder, name, (item, one, engine.blobs)))
-                    })
-                });
-                let doing = || at("clean up after", unit.path.to_string());
-                if known {
-                    make::remove(&spot.folder, name).map_err(doing())?;
-                } else {
-                    recovery
-                        .conflicts
-                        .push(engine.keep_beside(&spot, name, unit)?);
-                }
-            }
-        }
-        Ok(())
     }
 
     fn find(&self, path: &RelPath, chain: &[Known<'_>], leftover: bool) -> Result<Finding, Error> {
@@ -284,6 +249,47 @@ impl Workspace {
         make::tree(maker, (&folder, temporary), (path, items))?;
         sys::rename((&folder, temporary), (&folder, name), Rename::Replace).map_err(doing())
     }
+}
+
+/// Removes what a swap left under temporary names; something foreign goes back to its place.
+///
+/// A new file may be made of one that the same path had earlier, so every state of the path
+/// may be found there.
+fn clear_leftovers(
+    engine: &Engine<'_>,
+    chains: &Chains<'_>,
+    (leftovers, recovery): (&mut Vec<RelPath>, &mut Recovery),
+) -> Result<(), Error> {
+    for (index, unit) in engine.units() {
+        let Ok(spot) = engine.spot(index, unit) else {
+            continue;
+        };
+        for name in [&spot.temporary, &spot.aside] {
+            let found = look::tree(&spot.folder, name, &unit.path, Keep::Nothing)?;
+            if found.is_empty() {
+                continue;
+            }
+            leftovers.push(unit.path.clone());
+            let known = found.iter().all(|one| {
+                let chain = chains.get(&unit.path.join(&one.sub));
+                chain.into_iter().flatten().any(|known| {
+                    known.item.is_some_and(|item| {
+                        item.node.same(&one.node)
+                            || torn_at(&spot.folder, name, (item, one, known.blobs))
+                    })
+                })
+            });
+            let doing = || at("clean up after", unit.path.to_string());
+            if known {
+                make::remove(&spot.folder, name).map_err(doing())?;
+            } else {
+                recovery
+                    .conflicts
+                    .push(engine.keep_beside(&spot, name, unit)?);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn torn_at(

@@ -20,6 +20,8 @@ pub struct Resolved {
     pub kind: ResolvedKind,
     /// A symbolic link was followed on the way.
     pub via_symlink: bool,
+    /// It is a file that has other names too (hard links), wherever those are.
+    pub has_other_names: bool,
 }
 
 /// What stands under a resolved path.
@@ -78,26 +80,33 @@ impl Workspace {
     ///
     /// It is found out by doing: a name that exists is asked for in the other case.
     pub fn ignores_case(&self) -> Result<bool, Error> {
-        let names = sys::names(self.root.handle()).map_err(at("list", "."))?;
-        for name in names {
-            let flipped: Vec<u8> = name
-                .iter()
-                .map(|byte| {
-                    if byte.is_ascii_lowercase() {
-                        byte.to_ascii_uppercase()
-                    } else {
-                        byte.to_ascii_lowercase()
-                    }
-                })
-                .collect();
-            if flipped == name {
-                continue;
-            }
-            let here = sys::stat_at(self.root.handle(), &name).map_err(at("look at", "."))?;
-            return Ok(sys::stat_at(self.root.handle(), &flipped)
-                .is_ok_and(|there| (there.dev, there.ino) == (here.dev, here.ino)));
+        // A governed workspace has this one, and then nothing is listed.
+        let usual = b".orchestration".to_vec();
+        if let Some(found) = self.is_found_flipped(&usual) {
+            return Ok(found);
         }
-        Ok(false)
+        let names = sys::names(self.root.handle()).map_err(at("list", "."))?;
+        let mut told = names.iter().filter_map(|name| self.is_found_flipped(name));
+        Ok(told.next().unwrap_or(false))
+    }
+
+    /// Whether a name also leads to its file with its letters' case turned around. `None` where
+    /// that tells nothing: it has no letters, or is not there.
+    fn is_found_flipped(&self, name: &[u8]) -> Option<bool> {
+        let flip = |byte: &u8| {
+            if byte.is_ascii_lowercase() {
+                byte.to_ascii_uppercase()
+            } else {
+                byte.to_ascii_lowercase()
+            }
+        };
+        let flipped: Vec<u8> = name.iter().map(flip).collect();
+        if flipped == name {
+            return None;
+        }
+        let here = sys::stat_at(self.root.handle(), name).ok()?;
+        let there = sys::stat_at(self.root.handle(), &flipped);
+        Some(there.is_ok_and(|there| (there.dev, there.ino) == (here.dev, here.ino)))
     }
 }
 
@@ -118,6 +127,7 @@ impl Walk<'_> {
 
     fn run(mut self, follow: Follow) -> Result<Resolved, Error> {
         let mut kind = ResolvedKind::Folder;
+        let mut has_other_names = false;
         while let Some(name) = self.todo.pop_front() {
             if name == b".." {
                 if self.done.pop().is_none() {
@@ -162,6 +172,7 @@ impl Walk<'_> {
                     needed,
                 });
             }
+            has_other_names = kind == ResolvedKind::File && stat.nlink > 1;
             self.done.push(name);
         }
         let path = self.here().to_workspace()?;
@@ -169,6 +180,7 @@ impl Walk<'_> {
             path,
             kind,
             via_symlink: self.hops > 0,
+            has_other_names,
         })
     }
 

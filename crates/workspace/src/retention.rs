@@ -154,6 +154,7 @@ impl Workspace {
         for number in &numbers {
             total += journal.size(*number)?;
         }
+        self.drop_old_snapshots(now)?;
         let mut kept: BTreeSet<Digest> = self.snapshot_images()?;
         // What was displaced before the last checkpoint still rests, and is compared with its
         // record.

@@ -137,6 +137,23 @@ impl Workspace {
         }
     }
 
+    /// Lets go what was taken longer ago than anything else is kept; its call is over, or was given
+    /// up.
+    pub(crate) fn drop_old_snapshots(&self, now: Timestamp) -> Result<(), Error> {
+        let folder = self.state.folder(FOLDER)?;
+        for name in sys::names(&folder).map_err(at("list", FOLDER))? {
+            let frame = self.snapshot_frame(&String::from_utf8_lossy(&name))?;
+            let end = frame.map(|frame| {
+                let taken = frame.record.at_ms;
+                taken.saturating_add(self.options.undo_horizon_ms)
+            });
+            if end.is_some_and(|end| end < now.as_millis()) {
+                drop(sys::unlink(&folder, &name));
+            }
+        }
+        Ok(())
+    }
+
     /// The images that snapshots need.
     pub(crate) fn snapshot_images(&self) -> Result<BTreeSet<Digest>, Error> {
         let mut found = BTreeSet::new();

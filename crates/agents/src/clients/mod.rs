@@ -14,6 +14,22 @@ pub(crate) mod qwen_code;
 pub(crate) mod vscode;
 pub(crate) mod windsurf;
 
+/// Files below the home in which clients keep what proves to their services who the person is. No
+/// command has any business with them.
+pub const CREDENTIALS: &[&str] = &[
+    ".claude/.credentials.json",
+    ".claude.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".gemini/google_accounts.json",
+    ".config/github-copilot",
+    ".qwen/oauth_creds.json",
+    ".cline/data/secrets.json",
+    ".factory/auth.json",
+    ".config/goose/secrets.yaml",
+    ".local/share/opencode/auth.json",
+];
+
 /// How long the client waits for an answer about a call, as `install` registers it. Tagout's own
 /// watchdog ends earlier.
 pub(crate) const WAIT_MS: u64 = 30_000;

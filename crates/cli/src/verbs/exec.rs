@@ -44,7 +44,7 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     if !args.end {
         tagout_sandbox::start_helper_early();
     }
-    let engine = runtime::open(place).map_err(|failure| opening(args, failure))?;
+    let engine = runtime::open_for_commands(place).map_err(|failure| opening(args, failure))?;
     if args.end {
         return end(&engine, &session(args)?, args.json);
     }

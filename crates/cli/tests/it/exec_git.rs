@@ -51,6 +51,23 @@ fn commits_are_judged() {
             "other.txt",
         ),
         (
+            // A merge of three, with a content of its own.
+            format!(
+                "git branch a && git branch b && git branch c && {plant}other.txt && \
+                 c=$(git commit-tree $(git write-tree) -p a -p b -p c -m m) && git reset -q && \
+                 git update-ref refs/heads/wide $c"
+            ),
+            "other.txt",
+        ),
+        (
+            // A merge of three that goes back behind one of its parents.
+            "c=$(git commit-tree HEAD~1^{tree} -p HEAD~1 -p HEAD \
+             -p $(git commit-tree HEAD^{tree} -p HEAD -m x) -m m) && \
+             git update-ref refs/heads/wide $c"
+                .to_owned(),
+            "other.txt",
+        ),
+        (
             "git commit -q --allow-empty -m x && git rm -q --cached other.txt && \
              git commit -qm gone"
                 .to_owned(),
@@ -118,6 +135,60 @@ fn what_was_there_before_may_be_committed() {
         assert_eq!(ran.code, Some(0), "{line}: {}", ran.shown());
     }
     site.git(&["fsck", "--strict"]);
+}
+
+/// B2: merging several branches of the work at once and setting new files aside make commits with
+/// three parents, and are everyday work.
+#[test]
+fn commits_with_three_parents_may_be_made() {
+    let site = Site::new(FILES);
+    let branch = site.git(&["branch", "--show-current"]);
+    for line in [
+        "for one in x y z; do git checkout -q -b $one master && echo $one > src/$one.txt && \
+         git add src && git commit -qm $one; done && git checkout -q master && \
+         git merge -q x y z -m wide",
+        "cat src/a.txt",
+        "echo new > src/new.txt && echo more >> src/a.txt && git stash push -q -u -- src",
+        "git stash pop -q",
+    ] {
+        let ran = site.exec(&line.replace("master", branch.trim()));
+        assert_eq!(ran.code, Some(0), "{line}: {}", ran.shown());
+    }
+    let wide = site.git(&["rev-list", "--parents", "--max-count=1", "HEAD"]);
+    assert_eq!(wide.split_whitespace().count(), 5, "{wide}");
+    assert_eq!(site.read("src/new.txt").unwrap(), "new\n");
+    assert_eq!(site.read("src/y.txt").unwrap(), "y\n");
+}
+
+/// H7: what waits to be committed in another worktree or in a submodule is not changed from here,
+/// also when the repository's own index changes with it.
+#[test]
+fn other_worktrees_and_submodules_are_left_alone() {
+    let site = Site::with_setup(FILES, |site| {
+        site.git(&["worktree", "add", "-q", "../beside"]);
+        fs::create_dir(site.root().join(".git/modules")).unwrap();
+        site.git(&["clone", "-q", "--bare", ".", ".git/modules/part"]);
+    });
+    let staged = || site.git(&["-C", "../beside", "diff", "--cached", "--name-only"]);
+    let plant = "id=$(echo evil | git hash-object -w --stdin) && echo two > src/b.txt && \
+                 git add src && ";
+    for line in [
+        "GIT_INDEX_FILE=.git/worktrees/beside/index git update-index --cacheinfo \
+         100644,$id,other.txt",
+        "git rev-parse HEAD > .git/worktrees/beside/MERGE_HEAD",
+        "GIT_INDEX_FILE=.git/modules/part/index git update-index --add --cacheinfo \
+         100644,$id,other.txt",
+        "git rev-parse HEAD > .git/modules/part/refs/heads/other",
+    ] {
+        let told = site.receipt(&format!("{plant}{line}"));
+        assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{line}: {told:#}");
+        assert_eq!(staged(), "", "{line}");
+    }
+    // That an index was only looked through is no change of what it stages.
+    let line = "python3 -c 'import os; os.utime(\".git/worktrees/beside/index\")' && \
+                git add src && git commit -qm fine";
+    let ran = site.exec(&format!("echo two > src/b.txt && {line}"));
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
 }
 
 /// A worktree is refused with what to do instead; one that a script makes is parked by name.

@@ -400,6 +400,40 @@ fn in_place_nothing_is_given_up() {
     assert_eq!(site.parked(), [told["parked"].as_str().unwrap()]);
 }
 
+/// H7, invariant 7: a link is no folder on the way to what the intent owns.
+#[test]
+fn in_place_a_link_is_no_way_into_the_scope() {
+    let site = accepting("none");
+    site.write("lib/a.txt", "one\n");
+    let words = [
+        "intent",
+        "new",
+        "INT-002",
+        "--name",
+        "Deep",
+        "--scope",
+        "lib/*/inner/**",
+        "--yes",
+    ];
+    let made = site.tagout(&words);
+    assert_eq!(made.code, Some(0), "{}", made.shown());
+    let within = |line: &str| {
+        let first = ["exec", "--session", "s-2", "--intent", "INT-002", "--json"];
+        let args = [&first[..], &["--", line]].concat();
+        let spaces = (
+            &["-U", "-r"][..],
+            "echo 0 > /proc/sys/user/max_user_namespaces",
+        );
+        told(&within(&site, &args, spaces).output().unwrap())
+    };
+    let told = within("python3 -c 'import os; os.symlink(\"a.txt\", \"lib/way\")'");
+    assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
+    assert!(site.root().join("lib/way").symlink_metadata().is_err());
+    let told = within("python3 -c 'import os; os.mkdir(\"lib/way\")'");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert!(site.root().join("lib/way").is_dir());
+}
+
 /// B2: a tool's cache in the home is kept for the session in this lane too.
 #[test]
 fn caches_stay_with_the_session() {

@@ -98,6 +98,116 @@ fn authority_is_parked_whatever_the_way() {
     assert_eq!(site.read("src/l"), None);
 }
 
+/// Invariant 8: nothing is left in git's folder that a person's next git command would run or follow,
+/// or that would stop it. A rebase that stopped goes on.
+#[test]
+fn nothing_for_git_to_run_is_left_behind() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    let before = site.git(&["status", "--porcelain"]);
+    let write = |path: &str, text: &str| {
+        format!(
+            "python3 -c 'import os; os.makedirs(os.path.dirname(\"{path}\"), exist_ok=True); \
+             open(\"{path}\", \"w\").write(\"{text}\")'"
+        )
+    };
+    for line in [
+        write(".git/rebase-merge/git-rebase-todo", "pick a\\nexec touch x"),
+        write(".git/rebase-merge/git-rebase-todo", " x touch x"),
+        write(".git/shallow", "x"),
+        write(".git/remotes/origin", "URL: elsewhere"),
+        "python3 -c 'import os; os.symlink(\"../src\", \".git/rebase-merge\")'".to_owned(),
+        "python3 -c 'import os; os.symlink(\"../../../src/a\", \".git/refs/heads/l\")'".to_owned(),
+        "python3 -c 'import os; os.link(\"src/a.txt\", \".git/SQUASH_MSG\")'".to_owned(),
+    ] {
+        authority(&site, &line);
+    }
+    assert_eq!(site.git(&["status", "--porcelain"]), before);
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
+    let line = "echo two > src/a.txt && git commit -qam two && git switch -qc other HEAD~1 && \
+                echo three > src/a.txt && git commit -qam three && git rebase -q master; exit 0";
+    let line = line.replace("master", site.git(&["branch", "--show-current"]).trim());
+    let told = site.receipt(&line);
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert!(
+        site.root()
+            .join(".git/rebase-merge/git-rebase-todo")
+            .exists()
+    );
+}
+
+/// Invariant 2: a change that one event of the ledger can't list is not made, and nothing is stuck
+/// behind it.
+#[test]
+fn what_cannot_be_told_is_not_done() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    let line = "python3 -c 'import os; deep = \"src/\" + \"/\".join([\"d\" * 250] * 14); \
+                os.makedirs(deep); [open(deep + \"/\" + str(i), \"w\") for i in range(1300)]'";
+    let told = site.receipt(line);
+    assert_eq!(told["error"]["code"], "LIMIT_EXCEEDED", "{told:#}");
+    let told = site.receipt("echo two > src/b.txt");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert_eq!(site.read("src/b.txt").as_deref(), Some("two\n"));
+    assert_eq!(site.tagout(&["verify"]).code, Some(0));
+}
+
+/// H7: a pack whose index gives another content under a known name does not reach the repository,
+/// nor does such an object in a file of its own; what git makes does.
+#[test]
+fn objects_are_what_their_names_say() {
+    let forge = "
+import hashlib, struct, sys, zlib
+def forge(name, content):
+    begin = b'PACK' + struct.pack('>II', 2, 1)
+    entry = bytes([0x30 | len(content)]) + zlib.compress(content)
+    pack = begin + entry
+    end = hashlib.sha1(pack).digest()
+    index = b'\\xfftOc' + struct.pack('>I', 2)
+    index += struct.pack('>256I', *[int(first >= name[0]) for first in range(256)])
+    index += name + struct.pack('>II', zlib.crc32(entry), len(begin)) + end
+    index += hashlib.sha1(index).digest()
+    for ending, content in ('pack', pack + end), ('idx', index):
+        open('.git/objects/pack/pack-' + end.hex() + '.' + ending, 'wb').write(content)
+forge(bytes.fromhex(sys.argv[1]), b'EVIL')
+";
+    let site = Site::new(&[
+        ("src/a.txt", "one\n"),
+        ("src/forge.py", forge),
+        ("docs/b.txt", "two\n"),
+    ]);
+    let id = site.git(&["rev-parse", "HEAD:docs/b.txt"]);
+    let told = site.receipt(&format!("python3 src/forge.py {}", id.trim()));
+    assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
+    let line = "python3 -c 'import os, zlib; os.makedirs(\".git/objects/ab\", exist_ok=True); \
+                open(\".git/objects/ab/\" + \"c\" * 38, \"wb\").write(zlib.compress(b\"blob 1\\0x\"))'";
+    let told = site.receipt(line);
+    assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
+    assert_eq!(site.git(&["cat-file", "-p", id.trim()]), "two\n");
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
+    let told = site.receipt("echo two > src/a.txt && git commit -qam two && git repack -adq");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    site.git(&["fsck", "--strict"]);
+}
+
+/// H7, invariant 8: a file that may not be changed gets no second name in the scope either, under
+/// which another tool could write to it.
+#[test]
+fn a_second_name_is_a_change_of_what_it_names() {
+    let site = Site::new(&[("src/a.txt", "one\n"), ("docs/b.txt", "two\n")]);
+    for (to, code) in [
+        ("docs/b.txt", "SCOPE_VIOLATION"),
+        (".orchestration/hook_policy.yaml", "AUTHORITY_FILE"),
+        (".git/config", "AUTHORITY_FILE"),
+    ] {
+        let line = format!("python3 -c 'import os; os.link(\"{to}\", \"src/l\")'");
+        let told = site.receipt(&line);
+        assert_eq!(told["error"]["code"], code, "{line}: {told:#}");
+        assert_eq!(site.read("src/l"), None, "{line}");
+    }
+    let told = site.receipt("python3 -c 'import os; os.link(\"src/a.txt\", \"src/l\")'");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert_eq!(site.read("src/l").as_deref(), Some("one\n"));
+}
+
 /// A link in the workspace that leads out of it carries no write there.
 #[test]
 fn links_lead_nowhere() {

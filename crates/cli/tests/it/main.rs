@@ -26,6 +26,10 @@ mod exec_everyday;
 mod exec_folders;
 mod exec_git;
 #[cfg(test)]
+mod exec_limits;
+#[cfg(test)]
+mod exec_parked;
+#[cfg(test)]
 mod exec_snapshot;
 #[cfg(test)]
 mod exec_user;

@@ -277,7 +277,8 @@ fn a_killed_undo_is_whole_or_nothing() {
     let base = site.home().join("base");
     copy(&site, &base, true);
     let trace = site.home().join("calls.txt");
-    let ran = traced(&site, &["-o", trace.to_str().unwrap()], &["--json"]);
+    let words = ["undo", "--session", "s-1", "--yes", "--json"];
+    let ran = traced(&site, &["-o", trace.to_str().unwrap()], &words);
     assert!(ran, "strace does not run");
     let after = files(&site);
     assert_ne!(before, after);
@@ -298,7 +299,8 @@ fn a_killed_undo_is_whole_or_nothing() {
         assert_eq!(files(&site), before);
         let inject = format!("inject={call}:signal=KILL:when={when}");
         let only = format!("trace={call}");
-        traced(&site, &["-o", "/dev/null", "-e", &only, "-e", &inject], &[]);
+        let options = ["-o", "/dev/null", "-e", &only, "-e", &inject];
+        traced(&site, &options, &words);
         let log = site.tagout(&["log", "--json"]);
         let is_told = log.stdout.contains("\"kind\":\"undo\"");
         let now = files(&site);
@@ -321,15 +323,15 @@ fn a_killed_undo_is_whole_or_nothing() {
     assert!(stayed > 0 && went > 0, "{stayed} {went}");
 }
 
-/// Runs the undo under a tracer; whether it went well.
-fn traced(site: &Site, options: &[&str], words: &[&str]) -> bool {
-    let undo = site.command(&[&["undo", "--session", "s-1", "--yes"][..], words].concat());
+/// Runs a verb under a tracer; whether it went well.
+pub(crate) fn traced(site: &Site, options: &[&str], words: &[&str]) -> bool {
+    let verb = site.command(words);
     let mut command = Command::new("strace");
     command
         .arg("-f")
         .args(options)
-        .arg(undo.get_program())
-        .args(undo.get_args());
+        .arg(verb.get_program())
+        .args(verb.get_args());
     command
         .current_dir(site.root())
         .env_clear()
@@ -344,7 +346,7 @@ fn traced(site: &Site, options: &[&str], words: &[&str]) -> bool {
 }
 
 /// Keeps workspace and state in a folder, or puts them back from there.
-fn copy(site: &Site, base: &Path, keeps: bool) {
+pub(crate) fn copy(site: &Site, base: &Path, keeps: bool) {
     let places = [(site.root(), "ws"), (site.home().join(".local"), "local")];
     if keeps {
         fs::create_dir(base).unwrap();

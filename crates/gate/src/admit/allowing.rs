@@ -5,7 +5,8 @@ use tagout_ledger::Kind;
 use tagout_vocab::{CallId, WorkspacePath};
 use tagout_workspace::{Claim, Claiming, Holding, RelPath};
 
-use super::{Admitted, Considered, Judged, Step, Way};
+use super::ending::used_up;
+use super::{Admitted, Considered, Judged, Step, Way, unavailable};
 use crate::close;
 use crate::enforced;
 use crate::error::GateError;
@@ -109,12 +110,20 @@ impl Step<'_> {
         self.events.push(event);
         self.events.append(&mut applied.events);
         // Should this fail, nobody knows whether the lines are there: what was stored stays.
+        self.leave_first()?;
         let appended = self.inner.ledger.append(&self.events)?;
         ticket.seq = appended.seqs.start + place as u64;
         let kept = self.keep_session();
         if let Err(error) = kept.and_then(|()| requests::finish(self.inner, applied)) {
             self.take_back(authorized, &ticket, &error);
-            return Err(error);
+            let mut refusal = Box::new(unavailable(&error));
+            let used = self.used.as_deref().map(used_up);
+            refusal.reason.extend(used);
+            return Ok(Considered::Denied {
+                refusal,
+                invalid: false,
+                seqs: appended.seqs,
+            });
         }
         let warnings = crate::own::warnings(entry.as_deref());
         let no_permit = GateError::NoPermit {
@@ -161,6 +170,7 @@ impl Step<'_> {
         let execution = ticket.execution.clone();
         request.answer = Answer::Used { execution };
         self.inner.site.store.keep_approval(&request)?;
+        self.used = Some(request.id.clone());
         let data = json!({ "approval": request.id, "used": true });
         self.events.push(self.event(Kind::Approval, data));
         Ok(())

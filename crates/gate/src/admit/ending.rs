@@ -49,6 +49,7 @@ impl Step<'_> {
             approver: None,
             grants: judged.grants.clone(),
             admitted_at: self.now,
+            law: Some(self.inner.shelf.version),
             mutated: judged.gathered.mutated.clone(),
             absent: judged.gathered.absent(),
             reads: judged.gathered.reads.clone(),
@@ -96,11 +97,15 @@ impl Step<'_> {
         match judged.judgement.verdict.clone() {
             Verdict::Allow(_) => {
                 let mut ticket = ticket;
-                match self.prepare(&mut ticket, asked) {
+                let recorded = self.events.len();
+                match self.prepare(&mut ticket, asked.clone()) {
                     Ok(applied) => {
                         self.allow(validated.authorize(), ticket, (judged, applied, claim))
                     }
-                    Err(error) => self.unprepared(&validated.deny(), ticket, &error),
+                    Err(error) => {
+                        self.events.truncate(recorded);
+                        self.unprepared(&validated.deny(), (ticket, asked), &error)
+                    }
                 }
             }
             Verdict::Ask(refusal) => self.ask(&validated.deny(), &ticket, (asked, refusal)),
@@ -120,15 +125,22 @@ impl Step<'_> {
         }
     }
 
-    /// What a call needs before it may run could not be stored: a denial like any other.
+    /// What a call needs before it may run could not be stored: a denial like any other. A yes
+    /// that it was to use is good for the next try.
     fn unprepared(
         &mut self,
         denied: &Execution<Denied>,
-        mut ticket: Ticket,
+        (mut ticket, asked): (Ticket, Option<ApprovalRequest>),
         error: &GateError,
     ) -> Result<Considered, GateError> {
         self.forget(&ticket);
-        let refusal = Box::new(unavailable(error));
+        ticket.approver = None;
+        let mut refusal = Box::new(unavailable(error));
+        if let Some(request) = asked
+            && self.inner.site.store.keep_approval(&request).is_err()
+        {
+            refusal.reason.push_str(&used_up(&request.id));
+        }
         refusal.code.as_str().clone_into(&mut ticket.code);
         ticket.rule.clone_from(&refusal.rule);
         let seqs = self.deny(denied, &ticket, &refusal)?;
@@ -189,15 +201,26 @@ impl Step<'_> {
     }
 
     fn append(&mut self) -> Result<Range<u64>, GateError> {
+        self.leave_first()?;
         let appended = self.inner.ledger.append(&self.events)?;
         self.keep_session()?;
         Ok(appended.seqs)
+    }
+
+    pub(super) fn leave_first(&self) -> Result<(), GateError> {
+        let store = &self.inner.site.store;
+        store.leave_first(&self.before, &self.record)
     }
 
     pub(super) fn keep_session(&self) -> Result<(), GateError> {
         let store = &self.inner.site.store;
         store.keep_session(&self.before, &self.record)
     }
+}
+
+/// What is said when a yes was spent on a call that did not run.
+pub(super) fn used_up(id: &str) -> String {
+    format!("; the yes to `{id}` is used up, and the call needs another one")
 }
 
 fn details(kind: crate::FailureKind, refusal: &Refusal) -> tagout_ledger::ErrorDetails {

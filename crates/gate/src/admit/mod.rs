@@ -83,6 +83,8 @@ struct Step<'a> {
     /// The session as it is judged: after the call itself, and never wider than its parents.
     record: SessionRecord,
     events: Vec<NewEvent>,
+    /// The request whose yes was used for it.
+    used: Option<String>,
 }
 
 /// What the judge and the engine's own checks found.
@@ -151,9 +153,12 @@ pub(crate) fn unavailable(error: &GateError) -> Refusal {
     Refusal {
         code: error.code(),
         reason: error.to_string(),
-        remedy: "a person looks at the state folder; nothing runs until it can be written"
-            .to_owned(),
-        retryable: matches!(error, GateError::Locked { .. }),
+        remedy: if error.is_passing() {
+            "make the call again".to_owned()
+        } else {
+            "a person looks at the state folder; nothing runs until it can be written".to_owned()
+        },
+        retryable: error.is_passing(),
         intent_id: None,
         paths: Vec::new(),
         gate: Gate::Record,
@@ -181,6 +186,7 @@ impl<'a> Step<'a> {
             before,
             record,
             events,
+            used: None,
         })
     }
 

@@ -26,20 +26,22 @@ pub enum GitPath {
 }
 
 /// Names in a repository's folder that git runs or obeys, themselves and beneath.
-const OBEYED: [&[u8]; 6] = [
+const OBEYED: [&[u8]; 7] = [
     b"hooks",
     b"config",
     b"config.worktree",
     b"info",
     b"commondir",
     b"gitdir",
+    // Where history ends; a line that is none there stops every command of git's.
+    b"shallow",
 ];
 
 /// Names that are refs, themselves and beneath.
 const REFS: [&[u8]; 4] = [b"refs", b"packed-refs", b"reftable", b"HEAD"];
 
 /// Names that git keeps for itself and that a repository's folder is known by.
-const BOOKS: [&[u8]; 24] = [
+const BOOKS: [&[u8]; 22] = [
     b"index",
     b"index.lock",
     b"sharedindex.*",
@@ -58,9 +60,7 @@ const BOOKS: [&[u8]; 24] = [
     b"BISECT_*",
     b"rebase-*",
     b"sequencer",
-    b"shallow",
     b"description",
-    b"branches",
     b"gc.*",
     b"rr-cache",
     b"*.lock",
@@ -90,6 +90,11 @@ fn listed(list: &[&[u8]], name: &[u8]) -> bool {
     list.iter().any(|pattern| fits(pattern, name))
 }
 
+/// What git obeys, in any spelling: some file systems take one name for the other.
+fn is_obeyed(name: &[u8]) -> bool {
+    listed(&OBEYED, &name.to_ascii_lowercase())
+}
+
 /// What a path beneath the workspace means to git.
 pub fn what(path: &[u8]) -> GitPath {
     let segments: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
@@ -115,7 +120,9 @@ fn inside(segments: &[&[u8]]) -> GitPath {
         b"modules" => module(rest),
         // Such a ref makes git show one object in the place of another.
         b"refs" if rest.first().is_some_and(|name| *name == b"replace") => GitPath::Authority,
-        name if listed(&OBEYED, name) => GitPath::Authority,
+        // The old way to say where a remote is.
+        b"remotes" | b"branches" => GitPath::Authority,
+        name if is_obeyed(name) => GitPath::Authority,
         name if listed(&REFS, name) => GitPath::Ref,
         // A new name of git's is kept like its other books, and its old value is compared.
         _ => GitPath::Bookkeeping,
@@ -140,7 +147,7 @@ fn module(segments: &[&[u8]]) -> GitPath {
         *name == b"objects"
             || *name == b"worktrees"
             || *name == b"modules"
-            || listed(&OBEYED, name)
+            || is_obeyed(name)
             || listed(&REFS, name)
             || listed(&BOOKS, name)
     };

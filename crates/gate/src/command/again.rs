@@ -19,15 +19,22 @@ use crate::permit::Ticket;
 use crate::store::Store;
 
 /// Paths on which the set and the workspace were brought together.
-pub(super) type Agreed = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+pub(super) type Agreed = BTreeMap<Vec<u8>, Both>;
+
+/// What is to be written where both sides worked; nothing where the workspace has it already.
+#[derive(Debug, Default)]
+pub(super) struct Both {
+    /// Both sides' changes in one text.
+    pub(super) text: Option<Vec<u8>>,
+    /// The permission bits that the command gave.
+    pub(super) mode: Option<u32>,
+}
 
 /// How one path comes out.
 enum Met {
-    /// The workspace has what the command left.
-    Same,
-    /// Both sides' changes in one text.
-    Merged(Vec<u8>),
-    /// Why it does not, with both sides.
+    /// Both sides fit together.
+    Both(Both),
+    /// Why they do not, with both sides.
     Clash(String),
 }
 
@@ -41,15 +48,44 @@ pub(super) fn keep_bases(inner: &Inner, ticket: &Ticket, parked: &Parked, own: &
     let Ok(seen) = inner.workspace.seen(&ticket.session) else {
         return;
     };
-    for one in parked.paths.iter().filter(|one| one.change == "modified") {
-        let path = RelPath::new(one.path.as_bytes());
-        let known = path.map(|path| seen.remembered(&path, &parked.mark));
-        if let Ok(Ok(Some(bytes))) = known {
-            let place = base_of(own, &one.path);
-            let folder = place.parent().map(files::ensure_dir_private);
-            drop(folder.map(|made| made.and_then(|()| files::write_atomic(&place, &bytes, None))));
+    let keep = |place: &Path, bytes: &[u8]| {
+        let folder = place.parent().map(files::ensure_dir_private);
+        drop(folder.map(|made| made.and_then(|()| files::write_atomic(place, bytes, None))));
+    };
+    let is_there = |change: &str| change == "modified" || change == "attributes";
+    for one in parked.paths.iter().filter(|one| is_there(&one.change)) {
+        let Ok(path) = RelPath::new(one.path.as_bytes()) else {
+            continue;
+        };
+        let place = base_of(own, &one.path);
+        if let Ok(Some(bytes)) = seen.remembered(&path, &parked.mark) {
+            keep(&place, &bytes);
+        }
+        if let Ok(Some(mode)) = inner.workspace.mode_before(&path, &parked.mark) {
+            keep(&place.with_extension(MODE), format!("{mode:o}").as_bytes());
         }
     }
+}
+
+/// How the name of the file ends that holds the permission bits from before the command.
+const MODE: &str = "mode";
+
+/// The permission bits that are to be set, if any: those of the side that changed them. An error is
+/// what stands against that.
+fn mode((now, left): (u32, u32), base: &Path) -> Result<Option<u32>, String> {
+    let text = files::read(&base.with_extension(MODE), SIDECAR_BYTES_MAX as u64);
+    let text = text.ok().flatten().unwrap_or_default();
+    let known = String::from_utf8_lossy(&text);
+    let before = u32::from_str_radix(&known, 8).ok();
+    if now == left || before == Some(left) {
+        return Ok(None);
+    }
+    if before == Some(now) {
+        return Ok(Some(left));
+    }
+    Err(format!(
+        "its permissions are {now:o}, and the command gave it {left:o}"
+    ))
 }
 
 /// Brings a set together with what changed in the workspace since its command began.
@@ -70,10 +106,7 @@ pub(super) fn meet(
         };
         let entry = set.entries.iter().find(named);
         match one(inner, (own, &upper), entry, conflict)? {
-            Met::Same => drop(entry.map(|entry| agreed.insert(entry.path.clone(), None))),
-            Met::Merged(text) => {
-                drop(entry.map(|entry| agreed.insert(entry.path.clone(), Some(text))));
-            }
+            Met::Both(both) => drop(entry.map(|entry| agreed.insert(entry.path.clone(), both))),
             Met::Clash(why) => {
                 clashes.push(format!("\n{}: {why}", conflict.path));
             }
@@ -116,7 +149,7 @@ fn one(
     let now = inner.workspace.stands(&path, MERGE_BYTES_MAX as u64)?;
     let file = now.as_ref().filter(|one| one.kind == StoodKind::File);
     let now = match (&entry.kind, now.is_some(), file) {
-        (Kind::Deleted, false, _) => return Ok(Met::Same),
+        (Kind::Deleted, false, _) => return Ok(Met::Both(Both::default())),
         (Kind::Deleted, true, _) => {
             return clash("the command removed it, someone else changed it");
         }
@@ -125,6 +158,11 @@ fn one(
         }
         (Kind::File { .. }, true, Some(file)) => file,
         (_, _, _) => return clash("it is of another kind now"),
+    };
+    let base = base_of(own, &conflict.path);
+    let mode = match mode((now.mode, entry.attributes.mode), &base) {
+        Ok(mode) => mode,
+        Err(why) => return Ok(Met::Clash(why)),
     };
     let Some(now) = &now.bytes else {
         return clash("it is too large to be brought together");
@@ -138,14 +176,17 @@ fn one(
             source,
         })?;
     if left == *now {
-        return Ok(Met::Same);
+        return Ok(Met::Both(Both { text: None, mode }));
     }
     if left.len() > MERGE_BYTES_MAX {
         return clash("it is too large to be brought together");
     }
-    let base = files::read(&base_of(own, &conflict.path), SIDECAR_BYTES_MAX as u64)?;
+    let base = files::read(&base, SIDECAR_BYTES_MAX as u64)?;
     Ok(match base.map(|base| merge3(&base, now, &left)) {
-        Some(Merge::Merged(text)) => Met::Merged(text),
+        Some(Merge::Merged(text)) => Met::Both(Both {
+            text: Some(text),
+            mode,
+        }),
         Some(Merge::Conflict(hunks)) => Met::Clash(hunks.iter().map(sides).collect()),
         None => Met::Clash(sides_of((1, now), (1, &left))),
     })

@@ -30,17 +30,22 @@ pub(crate) struct SealedApply {
 }
 
 impl SealedApply {
-    /// Tells the ledger, unless it knows, that a person applied a set before a crash.
+    /// Tells the ledger, unless it knows, that a person applied a set before a crash. The set does
+    /// not wait any more, whether the ledger knew or not.
     pub(crate) fn tell(self, inner: &Inner) -> Result<(), GateError> {
         let reader = tagout_ledger::Reader::open(inner.ledger.dir())?;
+        let mut is_told = false;
         for event in reader.events_from(self.after)? {
-            if event?.body.event_id == self.event.event_id {
-                return Ok(());
-            }
+            is_told |= event?.body.event_id == self.event.event_id;
         }
-        drop(inner.ledger.append(&[self.event])?);
-        let store = &inner.site.store;
-        store.shrink_parked(&self.parked, self.remaining)
+        if !is_told {
+            drop(inner.ledger.append(&[self.event])?);
+        }
+        match inner.site.store.shrink_parked(&self.parked, self.remaining) {
+            // Its process got as far as that.
+            Err(GateError::Unknown { .. }) => Ok(()),
+            shrunk => shrunk,
+        }
     }
 }
 
@@ -106,10 +111,7 @@ impl Engine {
         };
         let wanted = set.only(|entry| !is_left(entry));
         let applied = self.commit_or_meet(&parked, &wanted, (by, &left_out))?;
-        let remaining = remaining(&left_out);
-        let is_over = remaining.is_none();
-        self.inner.site.store.shrink_parked(id, remaining)?;
-        if is_over {
+        if left_out.is_empty() {
             self.discard(&parked);
         }
         Ok(AppliedParked {
@@ -154,19 +156,24 @@ impl Engine {
         let mut transaction = self.inner.workspace.begin(&execution)?;
         let own = set.only(|entry| !agreed.contains_key(&entry.path));
         changes::stage(&own, &upper, &mut transaction, mark)?;
-        for (path, text) in agreed {
-            if let Some(text) = text {
-                transaction.write(&RelPath::new(path)?, text)?;
+        for (path, both) in agreed {
+            let path = RelPath::new(path)?;
+            if let Some(text) = &both.text {
+                transaction.write(&path, text)?;
+            }
+            if let Some(mode) = both.mode {
+                transaction.set_mode(&path, mode)?;
             }
         }
         let changed = record::path_changes(&transaction.staged()?);
         let data = json!({
             "parked": parked.id, "applied": changed.len(), "leftOut": left_out.len(),
-            "madeBy": parked.execution, "merged": agreed.values().flatten().count(),
+            "madeBy": parked.execution, "merged": agreed.values().filter(|both| both.text.is_some()).count(),
         });
         let mut event = self.parked_event(parked, data, by);
         event.execution_id = Some(execution.to_string());
         event.paths.clone_from(&changed);
+        crate::record::can_be_told(std::slice::from_ref(&event))?;
         let sealed = SealedApply {
             parked: parked.id.clone(),
             remaining: remaining(left_out),
@@ -181,6 +188,9 @@ impl Engine {
         let undoable_until = committed.undoable_until;
         event.undoable_until = Some(undoable_until);
         drop(self.inner.ledger.append(&[event])?);
+        // Until it is confirmed, whoever comes after a crash does this.
+        let store = &self.inner.site.store;
+        store.shrink_parked(&parked.id, remaining(left_out))?;
         committed.confirm();
         Ok(AppliedParked {
             applied: changed.into_iter().map(|one| one.path).collect(),

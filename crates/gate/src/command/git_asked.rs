@@ -10,7 +10,7 @@ use std::time::Duration;
 use tagout_sandbox::{
     Host, Input, Lane, Layers, Limits, LiveSink, Network, Output, SandboxError, Stream, Wanted,
 };
-use tagout_vocab::limits::{GIT_ASKED_BYTES_MAX, GIT_ASKED_MS_MAX};
+use tagout_vocab::limits::{GIT_ASKED_BYTES_MAX, GIT_ASKED_MS_MAX, GIT_SAID_CHARS_MAX};
 
 use super::commits::{scratch, write_input};
 use crate::engine::Inner;
@@ -97,7 +97,7 @@ impl<'a> Git<'a> {
         let ended = ended.map_err(failed)?;
         if ended.failed_by.is_some() || ended.stopped || ended.exit.shell_code() != 0 {
             let said = String::from_utf8_lossy(&ended.output.head);
-            let said: String = said.chars().take(400).collect();
+            let said: String = said.chars().take(GIT_SAID_CHARS_MAX).collect();
             return Err(unasked(&said));
         }
         let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);

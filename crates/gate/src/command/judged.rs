@@ -7,11 +7,11 @@ use tagout_sandbox::layer::{
 };
 use tagout_vocab::limits::{RUN_TOTAL_BYTES_MAX, TRANSACTION_PATHS_MAX};
 use tagout_vocab::{Code, Digest, IntentId};
-use tagout_workspace::{Change, ChangeKind, RelPath};
+use tagout_workspace::{Change, ChangeKind, RelPath, TakenBack};
 
-use super::commits;
 use super::parked::ParkedPath;
 use super::settle::not_of_git;
+use super::{commits, objects, steps};
 use crate::changes::git::{self, GitPath};
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
@@ -87,15 +87,24 @@ pub(crate) fn judged(
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
-    let (mut paths, refused) = judged_changes(inner, intent, &changes);
-    let beyond = commits::beyond(inner, intent, set, own);
-    paths.extend(beyond.iter().map(|one| ParkedPath {
-        path: one.path.to_string(),
-        change: "committed".to_owned(),
-        code: Some(one.code.as_str().to_owned()),
-        why: Some(one.why.clone()),
-    }));
-    let refused = refused.and_then(|()| observed::refused(&beyond));
+    // Only folders come without a digest here.
+    let (mut paths, refused) = judged_changes(inner, intent, (&changes, &|_| true));
+    let further = [
+        ("named", named_again(inner, intent, &entries)),
+        ("obeyed", steps::beyond(set, own)),
+        ("added", objects::beyond(inner, set, own)),
+        ("committed", commits::beyond(inner, intent, set, own)),
+    ];
+    let mut refused = refused;
+    for (change, beyond) in further {
+        paths.extend(beyond.iter().map(|one| ParkedPath {
+            path: one.path.to_string(),
+            change: change.to_owned(),
+            code: Some(one.code.as_str().to_owned()),
+            why: Some(one.why.clone()),
+        }));
+        refused = refused.and_then(|()| observed::refused(&beyond));
+    }
     if changes.len() < entries.len() {
         let message = "it would change a path that is none beneath the workspace".to_owned();
         let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);
@@ -105,16 +114,50 @@ pub(crate) fn judged(
     (paths, refused)
 }
 
-/// The same for changes that come from elsewhere.
+/// The files that would get another name (a hard link) and may not be changed: whoever writes to
+/// the new name changes them.
+fn named_again(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    entries: &[&Entry],
+) -> Vec<observed::Beyond> {
+    let mut beyond = Vec::new();
+    for entry in entries {
+        let Kind::Link { to } = &entry.kind else {
+            continue;
+        };
+        // Git names its own objects twice for a moment.
+        if git::what(&entry.path) == GitPath::Object && git::what(to) == GitPath::Object {
+            continue;
+        }
+        let Ok(path) = RelPath::new(to) else {
+            continue;
+        };
+        let change = [Change {
+            path,
+            kind: ChangeKind::Modified,
+            before: None,
+            after: Some(Digest::of(b"")),
+            link_broken: false,
+        }];
+        beyond.extend(of_git(inner, &change));
+        beyond.extend(observed::beyond(inner, intent, &change, |_| false));
+    }
+    for one in &mut beyond {
+        one.why = format!("it would get another name; {}", one.why);
+    }
+    beyond
+}
+
+/// The same for changes that come from elsewhere, with who tells folders from links.
 pub(crate) fn judged_changes(
     inner: &Inner,
     intent: Option<&IntentId>,
-    changes: &[Change],
+    (changes, is_folder): (&[Change], &dyn Fn(&RelPath) -> bool),
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let mut beyond = of_git(inner, changes);
-    // Here only folders come without a digest.
     let own = not_of_git(changes, true);
-    beyond.extend(observed::beyond(inner, intent, &own, |_| true));
+    beyond.extend(observed::beyond(inner, intent, &own, is_folder));
     let paths = changes
         .iter()
         .map(|change| {
@@ -128,6 +171,16 @@ pub(crate) fn judged_changes(
         })
         .collect();
     (paths, observed::refused(&beyond))
+}
+
+/// The same for what was done in place and taken back.
+pub(crate) fn judged_taken(
+    inner: &Inner,
+    intent: Option<&IntentId>,
+    taken: &TakenBack,
+) -> (Vec<ParkedPath>, Result<(), Failure>) {
+    let is_folder = |path: &RelPath| taken.is_folder(path);
+    judged_changes(inner, intent, (&taken.changes, &is_folder))
 }
 
 /// What git runs or obeys gives authority, although git's folder belongs to no intent.

@@ -8,6 +8,7 @@ use super::again;
 use super::parked::{self, Parked};
 use super::run::Layer;
 use crate::engine::Inner;
+use crate::error::GateError;
 use crate::failure::Failure;
 use crate::permit::Ticket;
 
@@ -30,7 +31,9 @@ pub(crate) fn park(inner: &Inner, ticket: &Ticket, layer: &Layer, mut failure: F
         mark: layer.mark,
         remaining: None,
     };
-    match inner.site.store.keep_parked(&parked) {
+    // What the record speaks of is durable before the record is.
+    let secured = inner.workspace.secure().map_err(GateError::from);
+    match secured.and_then(|()| inner.site.store.keep_parked(&parked)) {
         Ok(()) => {
             again::keep_bases(inner, ticket, &parked, &layer.own);
             failure.remedy = format!("{}; {}", failure.remedy, parked::told(&id, failure.code));

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::json;
 use tagout_ledger::{Strength, Usage, redact};
 use tagout_policy::law::OnFailure;
-use tagout_sandbox::Limit;
 use tagout_sandbox::layer::{self, ChangeSet};
+use tagout_sandbox::{Limit, LimitHit};
 use tagout_trace::lessons;
 use tagout_vocab::limits::LESSON_BYTES_MAX;
 use tagout_vocab::{Class, Code};
@@ -35,7 +35,13 @@ pub(crate) struct Refused {
     message: String,
     paths: Vec<String>,
     parked: bool,
+    /// What to do, where that depends on more than the code.
+    remedy: Option<&'static str>,
 }
+
+/// What to do about processes that were left behind.
+const LEFT_BEHIND_REMEDY: &str = "nothing was changed; end what you start in the same line (`wait`, \
+    `kill %1`, or an option such as `--no-daemon`), or start what is to go on as long-running";
 
 impl Refused {
     /// The command itself failed; what it wrote is given up.
@@ -47,6 +53,7 @@ impl Refused {
             message,
             paths: Vec::new(),
             parked: false,
+            remedy: None,
         }
     }
 
@@ -59,6 +66,7 @@ impl Refused {
             message: failure.message,
             paths: failure.more.paths,
             parked: true,
+            remedy: None,
         }
     }
 
@@ -70,8 +78,36 @@ impl Refused {
     pub(crate) fn failure(&self) -> Failure {
         let mut failure = Failure::new(self.kind, self.cause, self.code, self.message.clone());
         failure.more.paths.clone_from(&self.paths);
+        if let Some(remedy) = self.remedy {
+            remedy.clone_into(&mut failure.remedy);
+        }
         failure
     }
+}
+
+fn hit_a_bound(hit: &LimitHit) -> Refused {
+    let message = format!("the command was ended: {} ({})", hit.detail, hit.by);
+    let (kind, cause, code) = match hit.limit {
+        Limit::Wall => (FailureKind::Timeout, Cause::TimedOut, Code::Timeout),
+        Limit::Cpu
+        | Limit::Memory
+        | Limit::Processes
+        | Limit::FileSize
+        | Limit::TotalSize
+        | Limit::Descriptors
+        | Limit::Output => (
+            FailureKind::Resource,
+            Cause::LimitPassed,
+            Code::LimitExceeded,
+        ),
+        Limit::LeftBehind => {
+            let (kind, code) = (FailureKind::Execution, Code::LimitExceeded);
+            let mut refused = Refused::failed(kind, Cause::LimitPassed, code, hit.detail.clone());
+            refused.remedy = Some(LEFT_BEHIND_REMEDY);
+            return refused;
+        }
+    };
+    Refused::failed(kind, cause, code, message)
 }
 
 /// What settling came to.
@@ -170,18 +206,7 @@ impl Room<'_> {
     fn ended_badly(&self, over: &Over) -> Option<Refused> {
         let ended = &over.ended;
         if let Some(hit) = &ended.limit_hit {
-            let message = format!("the command was ended: {} ({})", hit.detail, hit.by);
-            return Some(if hit.limit == Limit::Wall {
-                Refused::failed(
-                    FailureKind::Timeout,
-                    Cause::TimedOut,
-                    Code::Timeout,
-                    message,
-                )
-            } else {
-                let (kind, code) = (FailureKind::Resource, Code::LimitExceeded);
-                Refused::failed(kind, Cause::LimitPassed, code, message)
-            });
+            return Some(hit_a_bound(hit));
         }
         let failed = |message: String| {
             let (kind, code) = (FailureKind::Execution, Code::ExecutionFailed);
@@ -251,7 +276,7 @@ impl Room<'_> {
             Ok(mark) => {
                 refused.parked = true;
                 let intent = self.ticket.intent.as_ref();
-                let (paths, _) = super::judged::judged_changes(self.inner, intent, &taken.changes);
+                let (paths, _) = super::judged::judged_taken(self.inner, intent, taken);
                 Some(Layer {
                     own: over.places.own.clone(),
                     paths,
@@ -276,7 +301,7 @@ impl Room<'_> {
         wanted: bool,
     ) -> Result<(), Refused> {
         let intent = self.ticket.intent.as_ref();
-        let (paths, beyond) = super::judged::judged_changes(self.inner, intent, &taken.changes);
+        let (paths, beyond) = super::judged::judged_taken(self.inner, intent, taken);
         ended.changed = paths.into_iter().map(|one| one.path).collect();
         if !wanted {
             return Ok(());

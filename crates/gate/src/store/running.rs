@@ -5,6 +5,7 @@
 //! waits until they are on the disk.
 
 use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -18,6 +19,9 @@ use crate::error::GateError;
 use crate::permit::Ticket;
 
 const FOLDER: &str = "running";
+
+/// How often a log is begun that others clean up before it is locked.
+const BEGIN_TRIES_MAX: usize = 1_000;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,29 +90,32 @@ impl Store {
     /// Begins the log of this process.
     pub(crate) fn begin_running(&self, name: &str) -> Result<Running, GateError> {
         let path = self.path(FOLDER, name);
-        // Another file than the log says that the process lives, because every line of the log is
-        // added under a lock of that.
-        files::touch_scratch(&path)?;
         let failed = |source| GateError::Io {
             doing: "lock",
             path: path.clone(),
             source,
         };
-        let lock = loop {
-            let place = path.with_extension("alive");
+        // Another file than the log says that the process lives, because every line of the log is
+        // added under a lock of that.
+        let place = path.with_extension("alive");
+        for _ in 0..BEGIN_TRIES_MAX {
+            files::touch_scratch(&path)?;
             files::touch_scratch(&place)?;
-            let lock = File::open(&place).map_err(failed)?;
+            // Someone who cleans up may take it for a dead process's until it is locked.
+            let lock = match File::open(&place) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                opened => opened.map_err(failed)?,
+            };
             lock.lock().map_err(failed)?;
-            // Someone who cleaned up may have taken it for a dead process's in between.
             if place.exists() {
-                break lock;
+                return Ok(Running {
+                    path,
+                    lock,
+                    turn: Mutex::new(()),
+                });
             }
-        };
-        Ok(Running {
-            path,
-            lock,
-            turn: Mutex::new(()),
-        })
+        }
+        Err(failed(io::Error::from(io::ErrorKind::NotFound)))
     }
 
     /// What living processes are at.
@@ -152,3 +159,6 @@ impl Store {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use tagout_trace::lessons;
 use tagout_vocab::limits::{
     DELEGATION_DEPTH_MAX, LESSONS_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX,
 };
-use tagout_vocab::{Digest, Session, SessionId, Timestamp};
+use tagout_vocab::{Digest, Session, SessionId, State, Timestamp};
 use tagout_workspace::files;
 
 use super::{Locked, Store};
@@ -149,6 +149,22 @@ impl Store {
             return Ok(files::write_atomic(&path, &line, Some(0o600))?);
         }
         Ok(files::append_lines(&path, &line)?)
+    }
+
+    /// Stores that a session leaves its intent before that is recorded. Whoever dies in between
+    /// leaves a session that may do less than the ledger says, never more.
+    pub(crate) fn leave_first(
+        &self,
+        before: &SessionRecord,
+        after: &SessionRecord,
+    ) -> Result<(), GateError> {
+        let intent = before.session.active_intent();
+        if intent.is_none() || intent == after.session.active_intent() {
+            return Ok(());
+        }
+        let mut between = before.clone();
+        between.session.state = State::Reasoning;
+        self.keep_session(before, &between)
     }
 
     /// The ancestors of a session, nearest first.

@@ -29,9 +29,10 @@ CREATE TABLE IF NOT EXISTS links (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS unpublished_links ON links (number) WHERE is_published = 0;
 CREATE TABLE IF NOT EXISTS steps (
-    seq INTEGER PRIMARY KEY, execution TEXT NOT NULL UNIQUE, session TEXT, intent TEXT,
+    seq INTEGER PRIMARY KEY, execution TEXT NOT NULL, session TEXT, intent TEXT,
     undoes TEXT NOT NULL, effects TEXT
 ) STRICT;
+CREATE INDEX IF NOT EXISTS by_execution ON steps (execution, seq);
 CREATE INDEX IF NOT EXISTS by_session ON steps (session, seq) WHERE session IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_intent ON steps (intent, seq) WHERE intent IS NOT NULL;
 CREATE TABLE IF NOT EXISTS images (
@@ -41,11 +42,32 @@ CREATE INDEX IF NOT EXISTS images_by_time ON images (at);
 ";
 
 /// Versions only ever add tables and indexes, so that a later one makes what is missing.
-const SCHEMA_VERSION: i64 = 4;
+const SCHEMA_VERSION: i64 = 5;
+
+/// The first version that keeps every step of a call whose id is used again.
+const STEPS_BY_SEQ: i64 = 5;
+
+/// Steps that an earlier version kept by their call, taken over.
+const STEPS_AGAIN: &str = "
+BEGIN;
+ALTER TABLE steps RENAME TO steps_by_call;
+DROP INDEX IF EXISTS by_session;
+DROP INDEX IF EXISTS by_intent;
+CREATE TABLE steps (
+    seq INTEGER PRIMARY KEY, execution TEXT NOT NULL, session TEXT, intent TEXT,
+    undoes TEXT NOT NULL, effects TEXT
+) STRICT;
+INSERT INTO steps SELECT seq, execution, session, intent, undoes, effects FROM steps_by_call;
+DROP TABLE steps_by_call;
+COMMIT;
+";
+
+fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
 
 fn is_set_up(connection: &Connection) -> Result<bool, rusqlite::Error> {
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(version >= SCHEMA_VERSION)
+    Ok(version(connection)? >= SCHEMA_VERSION)
 }
 
 fn set_up(connection: &Connection) -> Result<(), rusqlite::Error> {
@@ -53,6 +75,9 @@ fn set_up(connection: &Connection) -> Result<(), rusqlite::Error> {
         return Ok(());
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
+    if (1..STEPS_BY_SEQ).contains(&version(connection)?) {
+        connection.execute_batch(STEPS_AGAIN)?;
+    }
     connection.execute_batch(SCHEMA)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)
 }
@@ -136,6 +161,9 @@ pub(crate) struct Pages<'a> {
     transaction: Transaction<'a>,
 }
 
+/// How many bytes the images have.
+const IMAGE_BYTES: &str = "image_bytes";
+
 /// Where the reading of the ledger has got to.
 const READ_TO: &str = "read_to";
 
@@ -153,6 +181,25 @@ impl Pages<'_> {
             path: path.clone(),
             source,
         })
+    }
+
+    /// Does something wholly or not at all: if it fails, nothing of it stays, and what was done
+    /// before does.
+    pub(crate) fn whole<T>(
+        &self,
+        doing: impl FnOnce() -> Result<T, GateError>,
+    ) -> Result<T, GateError> {
+        let say = |sql: &str| {
+            let said = self.transaction.execute_batch(sql);
+            said.map_err(|source| self.wrong(source))
+        };
+        say("SAVEPOINT whole")?;
+        let done = doing();
+        if done.is_err() {
+            say("ROLLBACK TO whole")?;
+        }
+        say("RELEASE whole")?;
+        done
     }
 
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>, GateError> {
@@ -336,7 +383,7 @@ impl Pages<'_> {
     /// The steps of a call, a session or an intent, by the column that names them.
     pub(crate) fn chosen(&self, by: By, name: &str) -> Result<Vec<(u64, CallId)>, GateError> {
         let sql = match by {
-            By::Call => "SELECT seq, execution FROM steps WHERE execution = ?1",
+            By::Call => "SELECT seq, execution FROM steps WHERE execution = ?1 ORDER BY seq",
             By::Session => "SELECT seq, execution FROM steps WHERE session = ?1 ORDER BY seq",
             By::Intent => "SELECT seq, execution FROM steps WHERE intent = ?1 ORDER BY seq",
         };
@@ -351,9 +398,9 @@ impl Pages<'_> {
             .collect()
     }
 
-    /// The intent that a call served.
+    /// The intent that a call served last.
     pub(crate) fn intent_of(&self, call: &CallId) -> Result<Option<String>, GateError> {
-        let sql = "SELECT intent FROM steps WHERE execution = ?1";
+        let sql = "SELECT intent FROM steps WHERE execution = ?1 ORDER BY seq DESC LIMIT 1";
         let found = self
             .transaction
             .query_row(sql, [call.as_str()], |row| row.get(0));
@@ -390,18 +437,61 @@ impl Pages<'_> {
         at: Timestamp,
         bytes: &[u8],
     ) -> Result<(), GateError> {
-        let sql = "INSERT INTO images (digest, at, bytes) VALUES (?1, ?2, ?3)
-            ON CONFLICT (digest) DO UPDATE SET at = excluded.at";
+        let held = self.image_bytes()?;
+        let sql = "INSERT OR IGNORE INTO images (digest, at, bytes) VALUES (?1, ?2, ?3)";
+        let with = params![digest, at.as_millis(), bytes];
+        let made = self.transaction.execute(sql, with);
+        if made.map_err(|source| self.wrong(source))? > 0 {
+            let more = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+            return self.set_text(IMAGE_BYTES, &held.saturating_add(more).to_string());
+        }
+        let sql = "UPDATE images SET at = ?2 WHERE digest = ?1";
         let done = self
             .transaction
-            .execute(sql, params![digest, at.as_millis(), bytes]);
+            .execute(sql, params![digest, at.as_millis()]);
         done.map(|_| ()).map_err(|source| self.wrong(source))
     }
 
-    pub(crate) fn drop_images(&self, before: Timestamp) -> Result<(), GateError> {
-        let sql = "DELETE FROM images WHERE at < ?1";
-        let done = self.transaction.execute(sql, [before.as_millis()]);
-        done.map(|_| ()).map_err(|source| self.wrong(source))
+    /// Bytes of all images. Counted once, and known from then on.
+    fn image_bytes(&self) -> Result<i64, GateError> {
+        let known = self.text(IMAGE_BYTES)?;
+        if let Some(known) = known.and_then(|text| text.parse().ok()) {
+            return Ok(known);
+        }
+        let sql = "SELECT coalesce(sum(length(bytes)), 0) FROM images";
+        let found = self.transaction.query_row(sql, [], |row| row.get(0));
+        found.map_err(|source| self.wrong(source))
+    }
+
+    /// Drops images from before a time, and then the oldest until all together have no more than so
+    /// many bytes.
+    pub(crate) fn drop_images(&self, before: Timestamp, max: u64) -> Result<(), GateError> {
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        let mut held = self.image_bytes()?;
+        let mut dropped = || {
+            let sql = "SELECT digest, at, length(bytes) FROM images ORDER BY at, digest";
+            let mut oldest = self.transaction.prepare_cached(sql)?;
+            let mut rows = oldest.query([])?;
+            let mut gone: Vec<String> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let at: i64 = row.get(1)?;
+                if at >= before.as_millis() && held <= max {
+                    break;
+                }
+                held = held.saturating_sub(row.get(2)?);
+                gone.push(row.get(0)?);
+            }
+            for digest in &gone {
+                let sql = "DELETE FROM images WHERE digest = ?1";
+                self.transaction.prepare_cached(sql)?.execute([digest])?;
+            }
+            Ok(gone.len())
+        };
+        let gone: rusqlite::Result<usize> = dropped();
+        if gone.map_err(|source| self.wrong(source))? > 0 {
+            self.set_text(IMAGE_BYTES, &held.to_string())?;
+        }
+        Ok(())
     }
 
     pub(crate) fn image(&self, digest: &str) -> Result<Option<Vec<u8>>, GateError> {
@@ -444,3 +534,6 @@ impl Store for &Pages<'_> {
         self.set_page(key.as_str(), &value).map_err(failed)
     }
 }
+
+#[cfg(test)]
+mod tests;

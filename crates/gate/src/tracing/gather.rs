@@ -9,7 +9,7 @@ use tagout_trace::blame::FileChange;
 use tagout_trace::record::{
     Change, ChangeKind, Contributor, Entity, Facts, ModifiedRange, Record, Side, record,
 };
-use tagout_vocab::limits::UNDO_HORIZON_MS;
+use tagout_vocab::limits::{TRACE_IMAGES_BYTES_MAX, UNDO_HORIZON_MS};
 use tagout_vocab::{CallId, IntentId, MutationClass, SessionId, WorkspacePath};
 use tagout_workspace::{Effect, RelPath, Stood, StoodKind};
 
@@ -33,7 +33,7 @@ struct File {
 /// All that is known of one execution.
 #[derive(Debug)]
 pub(super) struct Gathered<'e> {
-    event: &'e Event,
+    pub(super) event: &'e Event,
     pub(super) taken: Taken,
     is_fresh: bool,
     files: Vec<File>,
@@ -64,9 +64,10 @@ impl<'e> Gathered<'e> {
         let seen = fresh.and_then(|fresh| fresh.effects.as_ref());
         let kept = seen
             .map(|seen| {
+                let kept = effects::keep(pages, seen, body.timestamp)?;
                 let horizon = body.timestamp.plus_millis(-UNDO_HORIZON_MS);
-                pages.drop_images(horizon)?;
-                effects::keep(pages, seen, body.timestamp)
+                pages.drop_images(horizon, TRACE_IMAGES_BYTES_MAX)?;
+                Ok::<_, GateError>(kept)
             })
             .transpose()?;
         let undoes = body.data.as_ref().and_then(|data| data.get("undoes"));
@@ -167,7 +168,7 @@ impl<'e> Gathered<'e> {
         })
     }
 
-    fn facts(&self, inner: &Inner) -> Facts {
+    fn facts(&self, inner: &Inner, id: String) -> Facts {
         let body = &self.event.body;
         let intent = body.intent.as_ref();
         let known = intent.and_then(|id| inner.shelf.books.intents.get(id));
@@ -176,8 +177,7 @@ impl<'e> Gathered<'e> {
             .as_ref()
             .and_then(|data| data.get("mutationClass"));
         Facts {
-            // The same event gives the same record, however often it is taken in.
-            id: format!("t-{}", self.taken.execution),
+            id,
             timestamp: Some(body.timestamp),
             // Later than that, the tree may stand on another revision.
             vcs: self
@@ -204,11 +204,11 @@ impl<'e> Gathered<'e> {
         }
     }
 
-    pub(super) fn record(&self, inner: &Inner) -> Record {
+    pub(super) fn record(&self, inner: &Inner, id: String) -> Record {
         let has_bytes = |side: &Option<Stood>| side.as_ref().is_none_or(|one| one.bytes.is_some());
         let is_whole = |file: &&File| has_bytes(&file.before) && has_bytes(&file.after);
         let changes: Vec<Change<'_>> = self.files.iter().filter(is_whole).map(change).collect();
-        let mut record = record(self.facts(inner), &changes);
+        let mut record = record(self.facts(inner, id), &changes);
         let cut = self.files.iter().filter(|file| !is_whole(file));
         record.modified_ranges.extend(cut.map(|file| ModifiedRange {
             old_file: file.moved_from.as_ref().map(ToString::to_string),

@@ -45,29 +45,32 @@ pub(crate) struct Fresh<'a> {
 }
 
 /// What a client's execution changed, looked at before its snapshot is let go.
-pub(crate) fn of_snapshot(inner: &Inner, ticket: &Ticket) -> Option<Vec<Effect>> {
-    let found = inner
-        .workspace
-        .snapshot_effects(&ticket.execution, TRACE_EFFECTS_BYTES_MAX);
-    found.ok()
+pub(crate) fn of_snapshot(inner: &Inner, ticket: &Ticket) -> Result<Vec<Effect>, GateError> {
+    let workspace = &inner.workspace;
+    Ok(workspace.snapshot_effects(&ticket.execution, TRACE_EFFECTS_BYTES_MAX)?)
 }
 
-/// Takes in an execution that changed something. Never fails the call: what can't be written now is
-/// a warning, and is caught up later.
+/// Takes in an execution that changed something; whether all of it is kept. Never fails the call:
+/// what can't be written now is a warning, and is caught up later.
 pub(crate) fn closed(
     inner: &Inner,
     receipt: &mut Receipt,
     (execution, effects): (&CallId, Option<Vec<Effect>>),
-) {
+) -> bool {
     if receipt.changes.is_empty() {
-        return;
+        return true;
     }
     let fresh = Fresh { execution, effects };
     match catch_up(inner, Some(&fresh)) {
-        Ok(warnings) => receipt.warnings.extend(warnings),
-        Err(error) => receipt
-            .warnings
-            .push(format!("the trace could not be written: {error}")),
+        Ok(warnings) => {
+            receipt.warnings.extend(warnings);
+            true
+        }
+        Err(error) => {
+            let told = format!("the trace could not be written: {error}");
+            receipt.warnings.push(told);
+            false
+        }
     }
 }
 
@@ -90,7 +93,8 @@ pub(crate) fn catch_up(inner: &Inner, fresh: Option<&Fresh<'_>>) -> Result<Vec<S
                 Err(error) => warnings.push(format!("commits are not looked through: {error}")),
             }
         }
-        match publish::publish(inner, &pages) {
+        // What could not be shown is shown by the next call.
+        match pages.whole(|| publish::publish(inner, &pages)) {
             Ok(told) => warnings.extend(told),
             Err(error) => {
                 warnings.push(format!("the views of the trace are not written: {error}"));
@@ -168,7 +172,7 @@ fn trace(
     let Some(gathered) = Gathered::of(inner, pages, (event, fresh))? else {
         return Ok(None);
     };
-    let record = gathered.record(inner);
+    let record = gathered.record(inner, record_id(pages, &gathered)?);
     gathered.keep_step(pages)?;
     if !keep(pages, &record, false)? {
         return Ok(None);
@@ -178,6 +182,21 @@ fn trace(
         let execution = &gathered.taken.execution;
         format!("the authors of the lines of {execution} are not known: {error}")
     }))
+}
+
+/// The id of the record of an event: the same however often the event is taken in. A client may use
+/// the id of a call again, and then the later call's record is told from the first by its place in
+/// the ledger.
+fn record_id(pages: &Pages<'_>, gathered: &Gathered<'_>) -> Result<String, GateError> {
+    let id = format!("t-{}", gathered.taken.execution);
+    let known = pages.record(&id)?;
+    let known = known.and_then(|body| serde_json::from_str::<Record>(&body).ok());
+    let is_others = known.is_some_and(|known| known.ledger_event != Some(gathered.event.hash));
+    Ok(if is_others {
+        format!("{id}-{}", gathered.event.seq)
+    } else {
+        id
+    })
 }
 
 /// Keeps a record, the lists that lead to it and its part of the map. Whether it is new.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use tagout_gate::{Admission, Clockwork, Engine, Outcome, Registry};
 use tagout_ledger::LifecycleState;
+use tagout_policy::session::PromptSource;
 use tagout_vocab::limits::PERMIT_OPEN_MS_MAX;
-use tagout_vocab::{Call, CallId, Refusal, Timestamp};
+use tagout_vocab::{Call, CallId, Refusal, State, Timestamp};
 
 use crate::support::*;
 
@@ -76,6 +77,56 @@ fn a_permit_that_cannot_be_stored_is_denied() {
     std::fs::create_dir(&folder).unwrap();
     let again = engine.admit(&named(write("src/a.txt", "new"), "c-2"));
     assert!(matches!(again, Admission::Permit(_)), "{again:?}");
+}
+
+/// H6: a yes is not used up by a call that could not be permitted.
+#[test]
+fn a_yes_outlives_a_permit_that_cannot_be_stored() {
+    let world = World::with_policy("version: 1\nprofile: strict\n");
+    let engine = in_action(&world, vec![]);
+    let asked = |id: &str| engine.admit(&named(write("src/a.txt", "new"), id));
+    let Admission::Pending { approval, .. } = asked("c-1") else {
+        panic!("nobody was asked");
+    };
+    engine.approve(&approval, "ann").unwrap();
+    let folder = permits(&world);
+    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::write(&folder, "no folder").unwrap();
+    let refusal = refused(&engine, &named(write("src/a.txt", "new"), "c-2"));
+    assert!(!refusal.reason.contains("used up"), "{refusal:?}");
+    let used = |event: &tagout_ledger::Event| {
+        let data = event.body.data.as_ref();
+        data.is_some_and(|data| data["used"] == true)
+    };
+    assert!(!world.events().iter().any(used));
+    std::fs::remove_file(&folder).unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    assert!(matches!(asked("c-3"), Admission::Permit(_)));
+    assert_eq!(world.events().iter().filter(|event| used(event)).count(), 1);
+}
+
+/// G3: a session that leaves its intent has left it before that is recorded: whoever dies in
+/// between leaves one that may do less than the ledger says.
+#[test]
+fn an_intent_is_left_before_that_is_recorded() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let session = read("src/a.txt").session.unwrap();
+    let lock = world.site().ledger().join("lock");
+    std::fs::rename(&lock, lock.with_extension("away")).unwrap();
+    let told = engine.prompted(&session, PromptSource::Person, false);
+    assert!(told.is_err(), "{told:?}");
+    std::fs::rename(lock.with_extension("away"), &lock).unwrap();
+    assert_eq!(
+        engine.session(&session).unwrap().session.state,
+        State::Reasoning
+    );
+    assert_eq!(
+        refused(&engine, &named(write("src/a.txt", "new"), "c-1"))
+            .code
+            .as_str(),
+        "STATE_VIOLATION"
+    );
 }
 
 /// L1, L10: what fails after the record is durable is a denial, and the execution has its end.

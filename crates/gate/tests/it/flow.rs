@@ -74,6 +74,16 @@ fn out_of_scope_is_refused_also_behind_a_link() {
     let linked = engine.execute(&write("src/link/c.txt", "x"));
     assert_eq!(code(&linked), "SCOPE_VIOLATION");
     assert_eq!(world.read("docs/c.txt"), None);
+    // To who reads the text it is `src/docs/c.txt`, to the system `docs/c.txt`.
+    let climbed = engine.execute(&write("src/link/../docs/c.txt", "x"));
+    assert_eq!(code(&climbed), "SCOPE_VIOLATION");
+    let whole = world.root.join("src/link/../docs/c.txt");
+    let climbed = engine.execute(&write(whole.to_str().unwrap(), "x"));
+    assert_eq!(code(&climbed), "SCOPE_VIOLATION");
+    world.write("src/sub/e.txt", "e");
+    let plain = engine.execute(&write("src/sub/../d.txt", "x"));
+    assert_eq!(code(&plain), "ALLOWED");
+    assert_eq!(world.read("src/d.txt").as_deref(), Some("x"));
 }
 
 /// H13: never seen, then read, then written, then changed by someone else.

@@ -8,6 +8,8 @@ use tagout_gate::{
     Admission, Engine, GateError, Outcome, Permit, Promise, Report, Reported, TraceQuery,
     UndoTarget, Undone,
 };
+use tagout_policy::session::PromptSource;
+use tagout_vocab::limits::PERMIT_REPEAT_MS_MAX;
 use tagout_vocab::{Call, CallId, State, Timestamp, WorkspacePath};
 
 use crate::support::*;
@@ -48,6 +50,21 @@ fn admitting_the_selection_selects() {
         State::Action
     );
     assert_eq!(engine.settle(permit, &DONE).outcome, Outcome::Completed);
+}
+
+/// H7: a client writes under all names of a file at once, so it may write to none of them.
+#[cfg(unix)]
+#[test]
+fn a_file_with_other_names_is_left_to_tagout() {
+    let world = World::new();
+    world.write("docs/b.txt", "b");
+    let engine = in_action(&world, vec![]);
+    std::fs::hard_link(world.root.join("docs/b.txt"), world.root.join("src/l")).unwrap();
+    drop(engine.execute(&read("src/l")));
+    assert_eq!(denied(&engine, &write("src/l", "x")), "SCOPE_VIOLATION");
+    assert_eq!(code(&engine.execute(&write("src/l", "x"))), "ALLOWED");
+    assert_eq!(world.read("docs/b.txt").as_deref(), Some("b"));
+    drop(admitted(&engine, &write("src/l", "y")));
 }
 
 /// Invariant 2: a permit comes back in a later process only if the ledger confirms it.
@@ -131,6 +148,56 @@ fn the_same_call_twice_is_one_execution() {
     let world = World::new();
     let engine = in_action(&world, vec![]);
     let call = named(write("src/a.txt", "new"), "c-1");
+    let first = admitted(&engine, &call).seq();
+    assert_eq!(admitted(&engine, &call).seq(), first);
+}
+
+/// §13.7: an open permit is no pass for what would be refused now: under another law, after the
+/// session left its intent, or when much time has passed, the same call is judged anew.
+#[test]
+fn the_same_call_is_judged_anew_when_what_it_rests_on_is_gone() {
+    let call = || named(write("src/a.txt", "new"), "c-1");
+    let mut world = World::new();
+    drop(admitted(&in_action(&world, vec![]), &call()));
+    world.policy = "version: 1\nrules:\n  - {id: no, action: deny, match: {tool: \
+                    [write_to_file]}, reason: not today}\n"
+        .to_owned();
+    world.engine().accept(&world.sources(), "ann").unwrap();
+    let Admission::Deny(refusal) = world.engine().admit(&call()) else {
+        panic!("a call that the law forbids was let through");
+    };
+    assert!(refusal.reason.contains("not today"), "{refusal:?}");
+
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let permit = admitted(&engine, &call());
+    let prompted = engine.prompted(permit.session(), PromptSource::Person, false);
+    assert_eq!(prompted.unwrap().state, State::Reasoning);
+    assert_eq!(denied(&engine, &call()), "STATE_VIOLATION");
+    let ended = world.states_of("c-1");
+    assert_eq!(ended.last(), Some(&"DENIED"), "{ended:?}");
+    assert!(
+        ended.contains(&"ROLLED_BACK"),
+        "the first one ended: {ended:?}"
+    );
+
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let first = admitted(&engine, &call()).seq();
+    world.time.pass(PERMIT_REPEAT_MS_MAX);
+    assert_eq!(admitted(&engine, &call()).seq(), first);
+    world.time.pass(1);
+    let second = admitted(&engine, &call());
+    assert_ne!(second.seq(), first);
+    assert_eq!(engine.settle(second, &DONE).outcome, Outcome::Completed);
+}
+
+/// §13.7: a selection that is seen twice is one selection, although it moved the session.
+#[test]
+fn a_selection_seen_twice_is_one() {
+    let world = World::new();
+    let engine = world.engine();
+    let call = named(select("INT-001"), "c-1");
     let first = admitted(&engine, &call).seq();
     assert_eq!(admitted(&engine, &call).seq(), first);
 }
@@ -455,4 +522,78 @@ fn a_clients_edit_past_the_horizon_is_listed() {
         world.read("src/a.txt").as_deref(),
         Some("the new text of c-1\n")
     );
+}
+
+/// B4, H11: a client may use an id twice in a conversation; each call is a record, and each can be
+/// taken back.
+#[test]
+fn an_id_that_is_used_twice_loses_no_change() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let again = |path: &str| {
+        let permit = admitted(&engine, &named(write(path, "new\n"), "c-1"));
+        world.write(path, "new\n");
+        assert_eq!(engine.settle(permit, &DONE).outcome, Outcome::Completed);
+    };
+    again("src/a.txt");
+    again("src/b.txt");
+    // The trace has what is needed to take them back.
+    let kept = std::fs::read_dir(world.site().state().join("snapshots")).unwrap();
+    assert_eq!(kept.count(), 0);
+    let records = engine.trace_query(&TraceQuery::default()).unwrap();
+    let mut files: Vec<&str> = records
+        .iter()
+        .flat_map(|record| &record.modified_ranges)
+        .map(|range| range.file.as_str())
+        .collect();
+    files.sort_unstable();
+    assert_eq!(files, ["src/a.txt", "src/b.txt"]);
+    let listed = world.read(".orchestration/agent_trace.jsonl").unwrap();
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    let call = UndoTarget::Call(CallId::new("c-1").unwrap());
+    let back = undone(&engine, &call);
+    assert_eq!(back.paths, ["src/a.txt", "src/b.txt"]);
+    assert_eq!(
+        (world.read("src/a.txt"), world.read("src/b.txt")),
+        (None, None)
+    );
+    // What comes under the same id after the undo was not taken back by it.
+    again("src/c.txt");
+    assert_eq!(undone(&engine, &call).paths, ["src/c.txt"]);
+}
+
+/// L4: a look that fails is no look that found nothing: it is told, in the ledger too, and what is
+/// kept from before stays.
+#[test]
+fn a_look_that_fails_is_told() {
+    let world = World::new();
+    world.write("src/a.txt", "old");
+    let engine = in_action(&world, vec![]);
+    drop(engine.execute(&read("src/a.txt")));
+    let permit = admitted(&engine, &named(write("src/a.txt", "new"), "c-1"));
+    world.write("src/a.txt", "new");
+    let folder = world.site().state().join("snapshots");
+    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
+    assert_eq!(names.len(), 1);
+    std::fs::write(names[0].path(), "damaged").unwrap();
+    let receipt = engine.settle(permit, &DONE);
+    let warned = receipt.warnings.join("\n");
+    assert!(
+        warned.contains("what call c-1 changed is not known"),
+        "{receipt:?}"
+    );
+    let events = world.events();
+    let last = events
+        .iter()
+        .rev()
+        .find(|event| event.body.execution_id.as_deref() == Some("c-1"))
+        .unwrap();
+    let data = last.body.data.clone().unwrap_or_default();
+    assert_eq!(data["changesUnknown"], true, "{data}");
+    assert!(names[0].path().exists());
+    // The path is free again.
+    drop(admitted(&engine, &named(write("src/b.txt", "x"), "c-2")));
+    drop(engine.execute(&read("src/a.txt")));
+    let more = engine.execute(&write("src/a.txt", "newer"));
+    assert_eq!(more.outcome, Outcome::Completed, "{more:?}");
 }

@@ -25,3 +25,4 @@ mod threats;
 mod tidying;
 mod tracing;
 mod types;
+mod undoing;

@@ -7,7 +7,7 @@ use tagout_gate::{GateError, GrantDraft, Outcome, ProposalState, Request, Site};
 use tagout_policy::capability::grants::{GrantScope, Grantee, GranteeKind};
 use tagout_policy::capability::{Allowance, Capability};
 use tagout_policy::judge::Standing;
-use tagout_vocab::{CallId, Code};
+use tagout_vocab::{CallId, Code, SessionId};
 
 use crate::support::*;
 
@@ -252,4 +252,33 @@ fn what_cannot_be_opened_says_why() {
     let opened = tagout_gate::Engine::open(site, shelf, registry, world.time.clockwork());
     let error = opened.err().unwrap().to_string();
     assert!(error.contains("newer"), "{error}");
+}
+
+/// §13.3: a conversation is begun by one other, however many say so at once.
+#[test]
+fn a_session_has_one_parent() {
+    let world = World::new();
+    let engine = world.engine();
+    for number in 0..8 {
+        let child = SessionId::new(&format!("child-{number}")).unwrap();
+        let barrier = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            for parent in 0..4 {
+                let (engine, barrier, child) = (engine.clone(), &barrier, &child);
+                scope.spawn(move || {
+                    let parent = SessionId::new(&format!("parent-{parent}")).unwrap();
+                    barrier.wait();
+                    engine.adopt(child, &parent).unwrap();
+                });
+            }
+        });
+        let events = world.events();
+        let told = events.iter().filter(|event| {
+            let data = event.body.data.as_ref();
+            data.is_some_and(|data| data["child"] == child.as_str())
+        });
+        let parents: Vec<_> = told.map(|event| event.body.session.clone()).collect();
+        let known = engine.session(&child).unwrap().session.parent;
+        assert_eq!(parents, [known], "{child}");
+    }
 }

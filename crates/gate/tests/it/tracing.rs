@@ -104,3 +104,22 @@ fn readers_and_writers_do_not_wait_for_each_other() {
     );
     assert_eq!(engine.trace_records().unwrap().count(), 2);
 }
+
+/// H11: what could not be written to the list is written by the next call.
+#[test]
+fn records_that_could_not_be_shown_are_shown_later() {
+    let world = World::new();
+    let engine = in_action(&world, Vec::new());
+    let list = world.root.join(".orchestration/agent_trace.jsonl");
+    // Leads to a folder that is not there, so that nothing can be written.
+    std::os::unix::fs::symlink("nowhere/at/all", &list).unwrap();
+    let receipt = engine.execute(&write("src/a.rs", "fn a() {}\n"));
+    assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
+    assert!(!receipt.warnings.is_empty());
+    std::fs::remove_file(&list).unwrap();
+    let receipt = engine.execute(&write("src/b.rs", "fn b() {}\n"));
+    assert_eq!(receipt.warnings, Vec::<String>::new());
+    let listed = world.read(".orchestration/agent_trace.jsonl").unwrap();
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    assert!(listed.contains("src/a.rs") && listed.contains("src/b.rs"));
+}

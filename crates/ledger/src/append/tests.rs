@@ -25,6 +25,7 @@ fn a_failed_sync_ends_appending() {
     let (pipe, _other_end) = std::io::pipe().unwrap();
     let unsyncable = File::from(OwnedFd::from(pipe));
     let written = Written {
+        file_id: FileId::of(&unsyncable.metadata().unwrap()),
         file: Arc::new(unsyncable),
         number: 1,
         first: 1,

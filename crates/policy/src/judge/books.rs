@@ -25,7 +25,8 @@ pub struct Books {
     pub intents: IntentSet,
     /// What the ignore files deny.
     pub ignore: IgnoreFile,
-    /// What is known of programs, for command lines.
+    /// What is known of programs, for command lines. It is stored apart: most calls need none.
+    #[serde(skip)]
     pub knowledge: Knowledge,
     /// Second scopes, in which every path must lie too while the tree's files wait for a person.
     pub also_within: BTreeMap<IntentId, Vec<String>>,

@@ -127,8 +127,8 @@ impl Commands {
             let why = found.why().unwrap_or("it can't be read whole").to_owned();
             self.destructive.get_or_insert(why);
         }
-        let mut programs = found.parts.iter().map(|part| &part.program);
-        self.helped |= programs.any(|program| books.knowledge.is_helped(program));
+        let mut parts = found.parts.iter();
+        self.helped |= parts.any(|part| books.knowledge.is_helped(&part.program, &part.text));
         let stays = found.stays_on_this_machine();
         self.catastrophic = self.catastrophic.take().or(found.catastrophic);
         let verb = found.own_calls.iter().find_map(for_people);

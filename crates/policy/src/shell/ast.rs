@@ -97,17 +97,32 @@ pub(super) enum AssignValue {
 /// One redirection.
 #[derive(Debug)]
 pub(super) enum Redirect {
-    Read(Word),
+    Read {
+        word: Word,
+        into: Descriptor,
+    },
     /// `>`, `>>`, `>|`, `<>`, `&>`, `&>>`: the target is created or changed.
     Write(Word),
     /// `>&` and `<&`: a descriptor, or a file when the word is none.
     Duplicate {
         word: Word,
         output: bool,
+        into: Descriptor,
     },
     HereString(Word),
     /// Filled when the parser reaches the end of the line that holds the operator.
     HereDocument(Rc<RefCell<Vec<Piece>>>),
+}
+
+/// The descriptor that a redirection is for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Descriptor {
+    /// The operator's own: standard input or standard output.
+    Usual,
+    /// The one with this number, as it was written.
+    Number(String),
+    /// A new one, whose number goes into this variable.
+    Named(String),
 }
 
 /// A word before expansion.

@@ -12,7 +12,7 @@ mod parse;
 mod script;
 mod walk;
 
-pub use knowledge::Knowledge;
+pub use knowledge::{Kept, Knowledge};
 
 use serde::{Deserialize, Serialize};
 use tagout_vocab::limits::{COMMAND_ANALYSED_BYTES_MAX, COMMAND_PARTS_MAX};

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tagout_vocab::path::Roots;
 use tagout_vocab::{Class, Effect};
 
-use super::{Analysis, Knowledge, OwnCall, ShellContext, analyse};
+use super::{Analysis, Kept, Knowledge, OwnCall, ShellContext, analyse};
 
 fn knowledge() -> &'static Knowledge {
     static LOADED: OnceLock<Knowledge> = OnceLock::new();
@@ -488,9 +488,9 @@ fn wrong_examples_do_not_load() {
 /// What a short-lived process reads is what was packed.
 #[test]
 fn knowledge_survives_packing() {
-    let packed = postcard::to_allocvec(knowledge()).unwrap();
+    let packed = postcard::to_allocvec(knowledge().kept()).unwrap();
     println!("packed knowledge: {} bytes", packed.len());
-    let read: Knowledge = postcard::from_bytes(&packed).unwrap();
+    let read: Knowledge = postcard::from_bytes::<Kept>(&packed).unwrap().into();
     assert_eq!(&read, knowledge());
 }
 
@@ -594,4 +594,22 @@ fn piece() -> impl Strategy<Value = String> {
         "\r",
     ];
     (0..pieces.len()).prop_map(move |index| pieces[index].to_owned())
+}
+
+/// H4: programs that a file in the workspace can make start others are known, so that only walls
+/// are trusted with them.
+#[test]
+fn helped_programs_are_known() {
+    for (program, text) in [
+        ("git", "git status"),
+        ("/usr/bin/git", "/usr/bin/git status"),
+        ("pytest", "pytest --version"),
+        ("yarn", "yarn --version"),
+        ("python3", "python3 -m json.tool"),
+    ] {
+        assert!(knowledge().is_helped(program, text), "{text}");
+    }
+    for (program, text) in [("python3", "python3 --version"), ("ls", "ls git")] {
+        assert!(!knowledge().is_helped(program, text), "{text}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::{NEVER, USUAL, rebuild};
+use super::{NEVER, SET, USUAL, rebuild};
 
 fn pair(name: &str, value: &str) -> (OsString, OsString) {
     (name.into(), value.into())
@@ -48,4 +48,17 @@ fn what_is_set_wins_over_what_was_given() {
 fn an_empty_list_keeps_nothing() {
     let env = rebuild([pair("PATH", "/bin")], &[]);
     assert_eq!(value(&env, "PATH"), None);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_floor_lets_pass_only_what_was_set_here() {
+    let set = rebuild([], &[]);
+    assert_eq!(super::safe(&set), set);
+    assert_eq!(set.len(), SET.len());
+    let foreign = [
+        pair("GIT_CONFIG_COUNT", "2"),
+        pair("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+    ];
+    assert_eq!(super::safe(&foreign), []);
 }

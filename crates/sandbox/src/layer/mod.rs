@@ -81,6 +81,14 @@ pub enum LayerError {
         /// The bound.
         max: u64,
     },
+    /// A file that a command may write in its place is larger than one that can be taken back.
+    #[error("`{path}` is larger than {max} bytes, so what a command writes to it can't be undone")]
+    TooLarge {
+        /// Where; odd bytes are replaced.
+        path: String,
+        /// The bound.
+        max: u64,
+    },
     /// This system has no overlays.
     #[error("this system has no overlay file system; commands that write are refused here")]
     Unsupported,

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tagout_vocab::limits::IMAGE_BYTES_MAX;
+
 use super::sys::{self, Type, at};
 use super::{LayerError, read};
 
@@ -62,10 +64,13 @@ pub fn apart(
         make(work)?;
     } else {
         way(&above, read::parent(path)).map_err(doing())?;
-        let mut from = sys::open_file(&below, path).map_err(doing())?;
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut from, &mut bytes).map_err(doing())?;
-        sys::write(&above, path, &bytes).map_err(doing())?;
+        let from = sys::open_file(&below, path).map_err(doing())?;
+        let copied = sys::copy(&above, path, (&from, IMAGE_BYTES_MAX)).map_err(doing())?;
+        if copied > IMAGE_BYTES_MAX {
+            let path = sys::shown(path);
+            let max = IMAGE_BYTES_MAX;
+            return Err(LayerError::TooLarge { path, max });
+        }
         let made = sys::open_own_file(&above, path).map_err(doing())?;
         alike(&made.into(), &from.into()).map_err(doing())?;
     }

@@ -342,6 +342,18 @@ pub(super) fn write(dir: &OwnedFd, file: &[u8], bytes: &[u8]) -> io::Result<()> 
     io::Write::write_all(&mut File::from(opened), bytes)
 }
 
+/// Copies a file in pieces, and one byte more than it may have at most. Gives back how many.
+pub(super) fn copy(dir: &OwnedFd, file: &[u8], (from, max): (&File, u64)) -> io::Result<u64> {
+    let flags =
+        OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    if from.metadata()?.len() > max {
+        return Ok(max.saturating_add(1));
+    }
+    let opened = rustix::fs::openat(dir, name(file), flags, Mode::from_raw_mode(0o600))?;
+    let mut limited = io::Read::take(from, max.saturating_add(1));
+    io::copy(&mut limited, &mut File::from(opened))
+}
+
 /// Takes the lock of a file, and waits for it.
 pub(super) fn lock(dir: &OwnedFd, file: &[u8]) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -5,7 +5,7 @@
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd as _;
 
-use super::lease;
+use super::{lease, lease_alone};
 
 fn file() -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -81,4 +81,42 @@ fn what_can_not_be_asked_is_an_error_and_not_a_no() {
         lease(writer.as_fd()).unwrap(),
         "the asker itself is a writer"
     );
+}
+
+#[test]
+fn a_file_that_anyone_has_open_is_not_held_alone() {
+    let (_folder, path) = file();
+    let mine = || {
+        let opened = OpenOptions::new().read(true).write(true).open(&path);
+        opened.unwrap()
+    };
+    let reader = File::open(&path).unwrap();
+    assert!(lease_alone(mine().as_fd()).unwrap());
+    drop(reader);
+    let writer = OpenOptions::new().append(true).open(&path).unwrap();
+    assert!(lease_alone(mine().as_fd()).unwrap());
+    drop(writer);
+    assert!(!lease_alone(mine().as_fd()).unwrap());
+    assert!(!lease_alone(mine().as_fd()).unwrap(), "closing lets it go");
+}
+
+#[test]
+fn who_opens_a_file_that_is_held_alone_waits() {
+    let (_folder, path) = file();
+    let mut mine = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&path)
+        .unwrap();
+    assert!(!lease_alone(mine.as_fd()).unwrap());
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| std::fs::read(&path).unwrap());
+        // Whenever the reader comes, it sees what was written before the file was let go.
+        mine.set_len(0).unwrap();
+        std::io::Seek::rewind(&mut mine).unwrap();
+        std::io::Write::write_all(&mut mine, b"new").unwrap();
+        drop(mine);
+        let read = reader.join().unwrap();
+        assert!(read == b"new" || read == [1; 8192], "{read:?}");
+    });
 }

@@ -66,10 +66,12 @@ pub enum Limit {
     Descriptors,
     /// Output.
     Output,
+    /// The run's own end: nothing may go on when the command itself has ended.
+    LeftBehind,
 }
 
 impl Limit {
-    /// Every one of them.
+    /// Every one that can be asked for.
     pub const ALL: [Self; 8] = [
         Self::Wall,
         Self::Cpu,
@@ -92,6 +94,7 @@ impl Limit {
             Self::TotalSize => "total size",
             Self::Descriptors => "open descriptors",
             Self::Output => "output",
+            Self::LeftBehind => "processes left behind",
         }
     }
 }
@@ -119,6 +122,9 @@ impl LimitHit {
 
 impl fmt::Display for LimitHit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.limit == Limit::LeftBehind {
+            return write!(formatter, "{} (by {})", self.detail, self.by);
+        }
         write!(
             formatter,
             "the limit on {} was hit: {} (seen by {})",

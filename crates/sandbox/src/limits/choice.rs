@@ -146,6 +146,7 @@ fn asked(limits: &Limits, limit: Limit) -> bool {
         Limit::TotalSize => limits.total_bytes.is_some(),
         Limit::Descriptors => limits.descriptors.is_some(),
         Limit::Output => limits.output_bytes.is_some(),
+        Limit::LeftBehind => false,
     }
 }
 
@@ -164,6 +165,7 @@ fn enforcer(host: &LimitHost, limit: Limit) -> Option<String> {
         Limit::FileSize | Limit::Descriptors => Some("resource limit"),
         Limit::Cpu | Limit::TotalSize => watcher,
         Limit::Output => Some("reader of the output"),
+        Limit::LeftBehind => Some("the sandbox's first process"),
     };
     by.map(str::to_owned)
 }
@@ -179,7 +181,8 @@ fn is_weaker(host: &LimitHost, limit: Limit) -> bool {
         | Limit::FileSize
         | Limit::TotalSize
         | Limit::Descriptors
-        | Limit::Output => false,
+        | Limit::Output
+        | Limit::LeftBehind => false,
     }
 }
 

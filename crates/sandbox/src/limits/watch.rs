@@ -29,6 +29,8 @@ const BY: &str = "watcher in the sandbox's first process";
 pub(crate) struct Watcher {
     limits: Limits,
     counter: Counter,
+    /// Whether the kernel holds the memory itself.
+    memory_held: bool,
     started: Instant,
     slow_at: Instant,
     tree: Option<Tree>,
@@ -53,6 +55,7 @@ impl Watcher {
         Self {
             limits: chosen.limits.clone(),
             counter: chosen.processes,
+            memory_held: chosen.memory.is_some(),
             started: now,
             slow_at: now,
             tree: None,
@@ -77,6 +80,9 @@ impl Watcher {
     /// Looks once. A hit ends the run.
     pub(crate) fn look(&mut self) -> Option<LimitHit> {
         if let Some(hit) = self.wall().or_else(|| self.file_size()) {
+            return Some(hit);
+        }
+        if let Some(hit) = self.crowd() {
             return Some(hit);
         }
         let Ok(sample) = self.sample() else {
@@ -104,11 +110,14 @@ impl Watcher {
     }
 
     fn sample(&mut self) -> std::io::Result<Sample> {
-        let tree = match &mut self.tree {
+        self.tree()?.sample()
+    }
+
+    fn tree(&mut self) -> std::io::Result<&mut Tree> {
+        Ok(match &mut self.tree {
             Some(tree) => tree,
             none => none.insert(Tree::open()?),
-        };
-        tree.sample()
+        })
     }
 
     fn wall(&self) -> Option<LimitHit> {
@@ -130,11 +139,23 @@ impl Watcher {
         ))
     }
 
+    /// Too many processes are seen by their number alone: to look at each of a thousand takes long
+    /// while all of them are busy.
+    fn crowd(&mut self) -> Option<LimitHit> {
+        let most = self.limits.processes?;
+        let number = self.tree().ok()?.number()?;
+        (number > most).then(|| self.too_many(number, most))
+    }
+
     fn judge(&mut self, sample: &Sample) -> Option<LimitHit> {
+        if let Some(hit) = self.count(sample) {
+            return Some(hit);
+        }
         let memory = sample.bytes.saturating_add(self.nameless.1);
         self.peak_bytes = self.peak_bytes.max(Some(memory));
         if let Some(most) = self.limits.memory_bytes
             && memory > most
+            && !self.memory_held
         {
             // Pages that several processes share were counted for each; only now that it matters
             // is the dearer count made.
@@ -148,23 +169,22 @@ impl Watcher {
                 return Some(LimitHit::new(Limit::Memory, BY, detail));
             }
         }
-        self.count(sample).or_else(|| self.cpu(sample.cpu))
+        self.cpu(sample.cpu)
     }
 
     fn count(&self, sample: &Sample) -> Option<LimitHit> {
         let most = self.limits.processes?;
+        (sample.threads > most).then(|| self.too_many(sample.threads, most))
+    }
+
+    fn too_many(&self, number: u64, most: u64) -> LimitHit {
         let by = match self.counter {
             Counter::Rlimit => "resource limit of the sandbox's user namespace",
             Counter::Group => "control group",
             Counter::Watcher => BY,
         };
-        (sample.threads > most).then(|| {
-            let detail = format!(
-                "{} processes and threads, of {most} allowed",
-                sample.threads
-            );
-            LimitHit::new(Limit::Processes, by, detail)
-        })
+        let detail = format!("{number} processes and threads, of {most} allowed");
+        LimitHit::new(Limit::Processes, by, detail)
     }
 
     fn cpu(&self, used: Duration) -> Option<LimitHit> {

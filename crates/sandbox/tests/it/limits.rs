@@ -92,6 +92,13 @@ fn a_fork_bomb_is_held() {
     check("fork-bomb", &json!({ "processes": 64 }), "processes", SOON);
 }
 
+/// S3 So is one under the usual bounds, where the watcher is one of a thousand busy processes.
+#[test]
+fn a_fork_bomb_is_held_among_a_thousand() {
+    let limits = json!({ "processes": 1024, "memory_bytes": 4_u64 << 30, "wall": seconds(10) });
+    check("fork-bomb", &limits, "processes", SOON);
+}
+
 /// S3 Threads count like processes.
 #[test]
 fn threads_are_counted() {
@@ -192,18 +199,49 @@ fn descriptors_are_held() {
     );
 }
 
-/// L6 T-004 A daemon that forks twice, and one that changes its number all the time, end with the
-/// call.
+/// Runs this below a shell that ends at once and says that all went well.
+fn leaving(stage: &Stage, what: &str) -> Value {
+    let program = stage.path("bin/greedy");
+    let line = format!("{} {what} 0 {} &", program.display(), stage.secret);
+    let mut order = stage.order("transaction", &["sh", "-c", &line]);
+    order["limits"] = json!({ "wall": seconds(20), "processes": 200 });
+    stage.run(&[], &order)
+}
+
+/// L6 T-004 A daemon that forks twice, one that changes its number all the time, one that stands
+/// still and one that was only put into the background end with the call, and the run has failed
+/// although its shell says otherwise.
 #[test]
 fn nothing_outlives_the_command() {
     for who in everyone() {
-        for what in ["daemon", "hop"] {
+        for what in ["daemon", "hop", "wait"] {
             let stage = Stage::new(who);
-            let limits = json!({ "wall": seconds(20), "processes": 200 });
-            let told = greedy(&stage, &format!("{what} 0 {}", stage.secret), &limits);
-            assert_eq!(held(&told), "none", "{told:#}");
+            let told = leaving(&stage, what);
+            assert_eq!(held(&told), "left_behind", "{what} as {who:?}: {told:#}");
+            let ended = &told["ended"];
+            assert_eq!(ended["exit"], json!({ "code": 0 }), "{told:#}");
+            println!("{what} as {who:?}: {}", ended["failed_by"]["detail"]);
             assert_eq!(stage.running(), Vec::<u32>::new(), "{what} as {who:?}");
         }
+        let stage = Stage::new(who);
+        let line = "sh -c 'kill -STOP $$' &";
+        let told = stage.run(&[], &stage.order("read_only", &["sh", "-c", line]));
+        assert_eq!(held(&told), "left_behind", "stopped as {who:?}: {told:#}");
+    }
+}
+
+/// L6 What only finishes its last step after the command has ended may do so.
+#[test]
+fn what_ends_by_itself_is_waited_for() {
+    for who in everyone() {
+        let stage = Stage::new(who);
+        let line = "(sleep 0.3; echo late) & (setsid sh -c 'sleep 0.2; echo later >file' &)";
+        let told = stage.run(&[], &stage.order("transaction", &["sh", "-c", line]));
+        assert_eq!(held(&told), "none", "{told:#}");
+        assert_eq!(told["ended"]["exit"], json!({ "code": 0 }), "{told:#}");
+        assert_eq!(stage.printed(), "late\n");
+        let wrote = stage.path("scratch/upper/file");
+        assert_eq!(std::fs::read_to_string(wrote).unwrap(), "later\n");
     }
 }
 

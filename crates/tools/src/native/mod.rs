@@ -330,16 +330,31 @@ impl Tool for Native {
 
 /// Every native tool, as the catalogue describes it.
 pub fn native(catalogue: &Catalogue) -> Result<Vec<Box<dyn Tool>>, NativeError> {
+    SPECS.iter().map(|spec| made(spec, catalogue)).collect()
+}
+
+/// Those native tools that play one of some parts: who needs no more of them does not wait for
+/// the others.
+pub fn native_playing(
+    roles: &[Role],
+    catalogue: &Catalogue,
+) -> Result<Vec<Box<dyn Tool>>, NativeError> {
+    let playing: Vec<&str> = roles
+        .iter()
+        .filter_map(|role| Some(catalogue.by_role(*role)?.name.as_str()))
+        .collect();
     SPECS
         .iter()
-        .map(|spec| {
-            let tool: Box<dyn Tool> = Box::new(Native {
-                declaration: declaration(spec, catalogue)?,
-                run: spec.run,
-            });
-            Ok(tool)
-        })
+        .filter(|spec| playing.contains(&spec.id))
+        .map(|spec| made(spec, catalogue))
         .collect()
+}
+
+fn made(spec: &Spec, catalogue: &Catalogue) -> Result<Box<dyn Tool>, NativeError> {
+    Ok(Box::new(Native {
+        declaration: declaration(spec, catalogue)?,
+        run: spec.run,
+    }))
 }
 
 /// What a tool may use up. A command may use more than a tool that runs in this process, because

@@ -156,7 +156,7 @@ impl Ranking {
         (0..self.words.len())
             .map(|index| {
                 let holders = real(holders.get(&index).copied().unwrap_or(0));
-                (1.0 + (total - holders + 0.5) / (holders + 0.5)).ln()
+                libm::log(1.0 + (total - holders + 0.5) / (holders + 0.5))
             })
             .collect()
     }

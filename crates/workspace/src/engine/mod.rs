@@ -5,10 +5,12 @@
 //! under the temporary name, where nobody else can open it any more: if it is not what the record
 //! expects, or someone still writes it, everything changes places again.
 
+mod again;
 mod resume;
 mod undo;
 mod yard;
 
+pub(crate) use self::again::Again;
 pub(crate) use self::yard::segment_of;
 
 use std::rc::Rc;
@@ -42,6 +44,8 @@ pub(crate) struct Engine<'a> {
     pub staged: Option<Vec<Option<u64>>>,
     /// The folders of the units.
     pub parents: Parents,
+    /// Displaced files that new ones can be made of, one per unit or none at all.
+    pub again: Vec<Option<Again>>,
 }
 
 /// The folder of a unit and the names that it uses there.
@@ -167,7 +171,9 @@ impl<'a> Engine<'a> {
                 links: &links,
             };
             let place = (&*spot.folder, spot.temporary.as_slice());
-            make::tree(maker, place, (&unit.path, &unit.after))?;
+            if !self.make_again(&spot, (index, unit))? {
+                make::tree(maker, place, (&unit.path, &unit.after))?;
+            }
             let stat = sys::stat_at(&spot.folder, &spot.temporary);
             let stat = stat.map_err(at("look at", unit.path.to_string()))?;
             if let Some(one) = staged.get_mut(index) {

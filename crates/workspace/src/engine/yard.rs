@@ -22,13 +22,13 @@ pub(crate) fn segment_of(name: &[u8]) -> Option<u64> {
 
 /// Which of a unit's trees lies in the yard.
 #[derive(Clone, Copy, Debug)]
-enum Side {
+pub(super) enum Side {
     Before,
     After,
 }
 
 impl Engine<'_> {
-    fn yard_name(&self, index: usize, side: Side) -> Vec<u8> {
+    pub(super) fn yard_name(&self, index: usize, side: Side) -> Vec<u8> {
         let ending = match side {
             Side::Before => "before",
             Side::After => "after",

@@ -196,6 +196,16 @@ impl Segment {
         self.frames()
     }
 
+    /// The frame at a place, without the bytes that it carries; `None` when there is no whole one.
+    pub(crate) fn head(&mut self, offset: u64) -> Option<Frame> {
+        self.file.seek(SeekFrom::Start(offset)).ok()?;
+        frame::head(
+            &mut std::io::BufReader::new(&self.file),
+            offset,
+            Carried::Skipped,
+        )
+    }
+
     fn heads_with(&mut self, carried: Carried) -> Result<(Vec<Frame>, u64), Error> {
         let start = self.file.seek(SeekFrom::Start(0));
         start.map_err(at("read", NAME))?;

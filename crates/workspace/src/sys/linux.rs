@@ -57,6 +57,14 @@ pub(crate) fn open_root(path: &Path) -> io::Result<Handle> {
     Ok(Handle(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
+/// Opens a file for reading by its path. A link as the last part is an error; folders on the way
+/// may be links.
+pub(crate) fn open_unlinked(path: &Path) -> io::Result<Handle> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(Handle(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
 fn beneath(root: &Handle, path: &[u8], flags: OFlags) -> io::Result<Handle> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
     let path = if path.is_empty() { b"." } else { path };
@@ -83,6 +91,11 @@ pub(crate) fn open_read(root: &Handle, path: &[u8]) -> io::Result<Handle> {
         path,
         OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY,
     )
+}
+
+/// Opens a file for reading and writing. A pipe or device is not waited for.
+pub(crate) fn open_write(root: &Handle, path: &[u8]) -> io::Result<Handle> {
+    beneath(root, path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY)
 }
 
 /// Creates a file that must not exist yet, for reading and writing.

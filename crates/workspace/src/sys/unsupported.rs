@@ -51,8 +51,18 @@ pub(crate) fn open_dir(_root: &Handle, _path: &[u8]) -> io::Result<Handle> {
     refused()
 }
 
+/// Opens a file for reading by its path. A link as the last part is an error.
+pub(crate) fn open_unlinked(_path: &Path) -> io::Result<Handle> {
+    refused()
+}
+
 /// Opens a file for reading. A pipe or device is not waited for.
 pub(crate) fn open_read(_root: &Handle, _path: &[u8]) -> io::Result<Handle> {
+    refused()
+}
+
+/// Opens a file for reading and writing. A pipe or device is not waited for.
+pub(crate) fn open_write(_root: &Handle, _path: &[u8]) -> io::Result<Handle> {
     refused()
 }
 

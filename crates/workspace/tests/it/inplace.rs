@@ -195,3 +195,54 @@ fn another_calls_commit_is_left_alone() {
     assert_eq!(place.text("src/b"), "another call's");
     assert_eq!(place.text("src/made/e"), "another call's");
 }
+
+/// Invariant 10: what a snapshot's look reads is bounded for all files and both sides together;
+/// what does not fit is still known by its digest.
+#[test]
+fn a_look_reads_no_more_than_it_may() {
+    let place = Place::new();
+    for name in ["a", "b", "c"] {
+        place.put(name, "ten bytes.");
+    }
+    let workspace = place.open();
+    let paths = [rel("a"), rel("b"), rel("c")];
+    workspace.snapshot(&call("1"), &paths, NOW).unwrap();
+    for name in ["a", "b", "c"] {
+        place.put(name, "10 others.");
+    }
+    for max in [0, 5, 10, 30, 45, 60] {
+        let found = workspace.snapshot_effects(&call("1"), max).unwrap();
+        let sides = found.iter().flat_map(|one| [&one.before, &one.after]);
+        let sides: Vec<_> = sides.flatten().collect();
+        assert_eq!(sides.len(), 6);
+        let read: usize = sides
+            .iter()
+            .filter_map(|one| one.bytes.as_ref())
+            .map(Vec::len)
+            .sum();
+        assert_eq!(read as u64, max / 10 * 10, "{max}");
+        let after = tagout_vocab::Digest::of(b"10 others.");
+        assert!(
+            found
+                .iter()
+                .all(|one| one.after.as_ref().unwrap().digest == after)
+        );
+    }
+}
+
+/// Design §7: what nobody settled is kept as long as other before-images, and then goes.
+#[test]
+fn old_snapshots_go() {
+    let place = Place::new();
+    place.put("a", &"x".repeat(400_000));
+    let workspace = place.open();
+    workspace.snapshot(&call("1"), &[rel("a")], NOW).unwrap();
+    let horizon = Options::default().undo_horizon_ms;
+    workspace.prune(NOW.plus_millis(horizon)).unwrap();
+    assert!(workspace.diff(&call("1")).is_ok());
+    workspace.prune(NOW.plus_millis(horizon + 1)).unwrap();
+    assert!(matches!(
+        workspace.diff(&call("1")),
+        Err(Error::Unknown { .. })
+    ));
+}

@@ -78,7 +78,10 @@ impl Trial {
         drop(std::fs::remove_dir_all(&self.folder));
         copy(&self.base, &self.folder);
         let at = |name: &str| self.folder.join(name).to_str().unwrap().to_owned();
-        (at("w"), at("s"))
+        let (root, state) = (at("w"), at("s"));
+        // Committed here and not copied, so that the files that it displaced are filled again.
+        assert_eq!(run(&["commit", &root, &state, "1", "1"]), "acked 1");
+        (root, state)
     }
 
     /// One commit from version 1 to 2, killed at a call; perhaps a recovery that is killed as well.
@@ -175,7 +178,6 @@ fn slow_killed_anywhere_the_workspace_is_whole() {
     std::fs::create_dir(&base).unwrap();
     let at = |name: &str| base.join(name).to_str().unwrap().to_owned();
     assert_eq!(run(&["init", &at("w"), &at("s")]), "");
-    assert_eq!(run(&["commit", &at("w"), &at("s"), "1", "1"]), "acked 1");
 
     let trial = Trial {
         base: base.clone(),

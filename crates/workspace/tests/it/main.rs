@@ -14,6 +14,7 @@
               panicking in their helpers too"
 )]
 
+mod again;
 mod bad_places;
 mod claims;
 mod files;

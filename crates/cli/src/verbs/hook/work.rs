@@ -1,5 +1,6 @@
 //! From an event to an answer, with the engine of the workspace that it happened in.
 
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use tagout_agents::install::Texts;
@@ -49,7 +50,8 @@ pub(super) fn answer(job: &Job<'_>, mut incoming: Incoming) -> Result<Reply, Fai
     let performs = matches!(&incoming.what, What::Pre(pre) if shell::selects(pre));
     let known = (whereabouts.config.as_deref(), performs);
     let engine = runtime::open_to_guard(site, &places.root, known)?;
-    let work = Work {
+    // The process ends with the answer: to take everything apart first would only cost time.
+    let work = ManuallyDrop::new(Work {
         incoming,
         engine,
         notes,
@@ -57,7 +59,7 @@ pub(super) fn answer(job: &Job<'_>, mut incoming: Incoming) -> Result<Reply, Fai
         whereabouts,
         named: job.client,
         at_project: job.place.workspace.is_some(),
-    };
+    });
     let answer = work.decide()?;
     Ok(reply(client, event, &answer))
 }

@@ -159,7 +159,11 @@ impl<'a> Agent<'a> {
 
     fn refused(&self, told: &Value) {
         let code = told["error"]["code"].as_str().or(told["code"].as_str());
-        let code = code.unwrap_or("none").to_owned();
+        let mut code = code.unwrap_or("none").to_owned();
+        if code == "LEDGER_UNAVAILABLE" {
+            // Nothing here makes the state fail: if it does, the reason has to be seen.
+            code = told.to_string();
+        }
         *self.notes.lock().unwrap().refusals.entry(code).or_default() += 1;
     }
 

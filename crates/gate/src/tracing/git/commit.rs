@@ -12,6 +12,13 @@ pub(crate) struct Commit {
 }
 
 impl Commit {
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let one = size_of::<Oid>().saturating_add(self.tree.as_bytes().len());
+        let ids = self.parents.len().saturating_add(1);
+        size_of::<Self>().saturating_add(one.saturating_mul(ids))
+    }
+
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let end = bytes.windows(2).position(|two| two == b"\n\n");
         let head = bytes.get(..end.unwrap_or(bytes.len()))?;

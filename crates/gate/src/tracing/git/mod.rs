@@ -10,10 +10,9 @@ mod refs;
 mod tree;
 mod walk;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use tagout_vocab::limits::{GIT_ALTERNATES_MAX, GIT_TREE_BYTES_MAX};
+use tagout_vocab::limits::{GIT_ALTERNATES_MAX, GIT_READ_BYTES_MAX, GIT_TREE_BYTES_MAX};
 use tagout_workspace::files;
 
 pub(super) use object::Oid;
@@ -42,7 +41,21 @@ pub(super) struct Repository {
     /// The workspace's folder within the worktree; empty if they are the same.
     within: String,
     packs: Option<Vec<Pack>>,
-    trees: HashMap<Oid, Vec<tree::Entry>>,
+    trees: tree::Trees,
+    left: Left,
+}
+
+/// How many bytes may still be made from what the repository holds. Little in a file may be much
+/// when it is put together: compressed, as differences to itself, as folders in each other.
+#[derive(Clone, Copy, Debug)]
+struct Left(usize);
+
+impl Left {
+    /// Takes so many, if there are so many.
+    fn take(&mut self, bytes: usize) -> Option<()> {
+        self.0 = self.0.checked_sub(bytes)?;
+        Some(())
+    }
 }
 
 impl Repository {
@@ -60,7 +73,8 @@ impl Repository {
             stores,
             within,
             packs: None,
-            trees: HashMap::new(),
+            trees: tree::Trees::default(),
+            left: Left(GIT_READ_BYTES_MAX),
         })
     }
 
@@ -76,7 +90,14 @@ impl Repository {
             .stores
             .iter()
             .find_map(|one| object::loose(one, id, max));
-        loose.or_else(|| pack::object(self.packs(), id, max))
+        if let Some(found) = loose {
+            self.left.take(found.bytes.len())?;
+            return Some(found);
+        }
+        let mut left = self.left;
+        let found = pack::object(self.packs(), id, max, &mut left);
+        self.left = left;
+        found
     }
 
     fn whole(&mut self, id: &Oid, kind: Kind, max: usize) -> Option<Vec<u8>> {

@@ -6,8 +6,9 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use tagout_vocab::limits::{GIT_DELTAS_MAX, GIT_PACKS_MAX};
+use tagout_vocab::limits::{GIT_DELTAS_MAX, GIT_DELTAS_TIMES_MAX, GIT_PACKS_MAX};
 
+use super::Left;
 use super::object::{Kind, Object, Oid, compressed};
 
 /// One pack, opened when something is looked for in it.
@@ -119,7 +120,12 @@ impl Opened {
     }
 
     /// What begins at an offset: an object, or a difference to another.
-    fn entry(&mut self, offset: u64, (wide, max): (usize, usize)) -> Option<(Base, Vec<u8>)> {
+    fn entry(
+        &mut self,
+        offset: u64,
+        (wide, max): (usize, usize),
+        left: &mut Left,
+    ) -> Option<(Base, Vec<u8>)> {
         /// Kind, length and the name of another object at most.
         const HEAD: usize = 64;
         let head = up_to(&mut self.data, offset, HEAD)?;
@@ -132,8 +138,8 @@ impl Opened {
             4 => Base::None(Kind::Tag),
             6 => Base::At(offset.checked_sub(back(&mut rest)?)?),
             7 => {
-                let (id, left) = rest.split_at_checked(wide)?;
-                rest = left;
+                let (id, behind) = rest.split_at_checked(wide)?;
+                rest = behind;
                 Base::Named(Oid::from_bytes(id)?)
             }
             _ => return None,
@@ -141,6 +147,7 @@ impl Opened {
         if length > max {
             return None;
         }
+        left.take(length)?;
         let begin = offset + u64::try_from(head.len() - rest.len()).ok()?;
         let packed = up_to(&mut self.data, begin, compressed(length))?;
         let bytes = decompress_to_vec_zlib_with_limit(&packed, length).ok()?;
@@ -197,21 +204,23 @@ impl Pack {
 }
 
 /// An object of some packs, of at most so many bytes.
-pub(super) fn object(packs: &mut [Pack], id: &Oid, max: usize) -> Option<Object> {
+pub(super) fn object(packs: &mut [Pack], id: &Oid, max: usize, left: &mut Left) -> Option<Object> {
     let (mut number, mut offset) = find(packs, id)?;
     let wide = id.as_bytes().len();
     let mut deltas = Vec::new();
+    let mut held = Left(max.saturating_mul(GIT_DELTAS_TIMES_MAX));
     loop {
         let pack = packs.get_mut(number)?.open()?;
-        let (base, bytes) = pack.entry(offset, (wide, max))?;
+        let (base, bytes) = pack.entry(offset, (wide, max), left)?;
         match base {
-            Base::None(kind) => return whole(kind, bytes, &deltas, max),
+            Base::None(kind) => return whole((kind, bytes), &deltas, max, left),
             Base::At(earlier) => offset = earlier,
             Base::Named(id) => (number, offset) = find(packs, &id)?,
         }
         if deltas.len() >= GIT_DELTAS_MAX {
             return None;
         }
+        held.take(bytes.len())?;
         deltas.push(bytes);
     }
 }
@@ -221,9 +230,15 @@ fn find(packs: &mut [Pack], id: &Oid) -> Option<(usize, u64)> {
     all.find_map(|(number, pack)| Some((number, pack.open()?.find(id)?)))
 }
 
-fn whole(kind: Kind, mut bytes: Vec<u8>, deltas: &[Vec<u8>], max: usize) -> Option<Object> {
+fn whole(
+    (kind, mut bytes): (Kind, Vec<u8>),
+    deltas: &[Vec<u8>],
+    max: usize,
+    left: &mut Left,
+) -> Option<Object> {
     for delta in deltas.iter().rev() {
         bytes = apply(&bytes, delta, max)?;
+        left.take(bytes.len())?;
     }
     Some(Object { kind, bytes })
 }

@@ -95,6 +95,84 @@ fn damaged_stores() {
     }
 }
 
+/// A store with one object in a pack of its own.
+fn packed(git: &std::path::Path, id: [u8; 20], entry: &[u8]) {
+    fs::create_dir_all(git.join("objects/pack")).unwrap();
+    let mut index = b"\xfftOc\x00\x00\x00\x02".to_vec();
+    for first in 0..=255_u8 {
+        index.extend([0, 0, 0, u8::from(first >= id[0])]);
+    }
+    index.extend(id);
+    index.extend([0, 0, 0, 0]);
+    index.extend([0, 0, 0, 12]);
+    fs::write(git.join("objects/pack/pack-1.idx"), index).unwrap();
+    let pack = [b"PACK\0\0\0\x02\0\0\0\x01", entry].concat();
+    fs::write(git.join("objects/pack/pack-1.pack"), pack).unwrap();
+}
+
+/// A difference to itself that is small in the pack and large when it is unpacked is followed only
+/// as far as there is room, not as often as git allows.
+#[test]
+fn bombs_are_bounded() {
+    let dir = tempfile::tempdir().unwrap();
+    let git = dir.path().join(".git");
+    fs::create_dir_all(&git).unwrap();
+    let id = [7; 20];
+    fs::write(git.join("HEAD"), format!("{}\n", "07".repeat(20))).unwrap();
+    let length = 256 * 1024_usize;
+    let mut entry = vec![0x80 | (6 << 4) | u8::try_from(length & 0x0f).unwrap()];
+    let mut rest = length >> 4;
+    while rest >= 0x80 {
+        entry.push(0x80 | u8::try_from(rest & 0x7f).unwrap());
+        rest >>= 7;
+    }
+    entry.push(u8::try_from(rest).unwrap());
+    // It stands on what begins where it begins itself.
+    entry.push(0);
+    entry.extend(miniz_oxide::deflate::compress_to_vec_zlib(
+        &vec![0; length],
+        6,
+    ));
+    assert!(entry.len() < 32 * 1024);
+    packed(&git, id, &entry);
+    let mut repository = Repository::open(dir.path()).unwrap();
+    repository.left = super::Left(8 * length);
+    let head = repository.head().unwrap();
+    assert!(repository.commit(&head).is_none());
+    assert!(repository.left.0 < length, "{:?}", repository.left);
+}
+
+/// Folders in each other, each many times, are looked at only as far as there is room.
+#[test]
+fn folders_without_end_are_bounded() {
+    let dir = tempfile::tempdir().unwrap();
+    let git = dir.path().join(".git");
+    let put = |id: &str, kind: &str, bytes: &[u8]| {
+        let folder = git.join("objects").join(&id[..2]);
+        fs::create_dir_all(&folder).unwrap();
+        let whole = [format!("{kind} {}\0", bytes.len()).as_bytes(), bytes].concat();
+        let packed = miniz_oxide::deflate::compress_to_vec_zlib(&whole, 6);
+        fs::write(folder.join(&id[2..]), packed).unwrap();
+    };
+    let id = |number: u8| format!("{number:02x}").repeat(20);
+    for level in 1..20_u8 {
+        let mut tree = Vec::new();
+        for name in 0..20_u8 {
+            tree.extend(format!("40000 {name:02}\0").into_bytes());
+            tree.extend([level + 1; 20]);
+        }
+        put(&id(level), "tree", &tree);
+    }
+    put(&id(20), "tree", b"");
+    put(&id(99), "commit", format!("tree {}\n", id(1)).as_bytes());
+    fs::write(git.join("HEAD"), format!("{}\n", id(99))).unwrap();
+    let mut repository = Repository::open(dir.path()).unwrap();
+    let head = repository.head().unwrap();
+    let commit = repository.commit(&head).unwrap();
+    repository.left = super::Left(1024 * 1024);
+    assert!(repository.brought(&commit).unwrap().is_cut);
+}
+
 /// Names that would lead out of the repository lead nowhere.
 #[test]
 fn refs_stay_inside() {

@@ -1,11 +1,16 @@
 //! Which files a commit brings: what differs from every commit that it stands on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use tagout_vocab::limits::{GIT_TIE_FILES_MAX, GIT_TREE_BYTES_MAX, GIT_TREE_DEPTH_MAX};
+use tagout_vocab::limits::{
+    GIT_HELD_BYTES_MAX, GIT_TIE_FILES_MAX, GIT_TREE_BYTES_MAX, GIT_TREE_DEPTH_MAX,
+};
 
 use super::object::Kind;
 use super::{Commit, Oid, Repository};
+
+/// Bytes that looking at an entry once more counts as.
+const ENTRY_BYTES: usize = 64;
 
 /// One entry of a folder.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -65,6 +70,38 @@ fn entries(bytes: &[u8], wide: usize) -> Option<Vec<Entry>> {
     Some(found)
 }
 
+/// Lists of folders that may be wanted again.
+#[derive(Debug, Default)]
+pub(super) struct Trees {
+    held: HashMap<Oid, Vec<Entry>>,
+    /// Bytes that they take.
+    bytes: usize,
+}
+
+impl Trees {
+    fn keep(&mut self, id: &Oid, list: &[Entry]) {
+        let bytes: usize = list.iter().map(Entry::bytes).sum();
+        if self.held.len() >= GIT_TIE_FILES_MAX
+            || self.bytes.saturating_add(bytes) > GIT_HELD_BYTES_MAX
+        {
+            *self = Self::default();
+        }
+        if bytes <= GIT_HELD_BYTES_MAX {
+            self.bytes = self.bytes.saturating_add(bytes);
+            self.held.insert(id.clone(), list.to_vec());
+        }
+    }
+}
+
+impl Entry {
+    /// Bytes that it takes.
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+            .saturating_add(self.name.len())
+            .saturating_add(self.id.as_bytes().len())
+    }
+}
+
 /// One folder in a commit and in those that it stands on.
 struct Folder {
     path: Vec<u8>,
@@ -75,16 +112,16 @@ struct Folder {
 
 impl Repository {
     fn entries(&mut self, id: &Oid) -> Option<Vec<Entry>> {
-        if let Some(known) = self.trees.get(id) {
+        if let Some(known) = self.trees.held.get(id) {
+            // A folder may be the same as many others, and they as many more.
+            self.left
+                .take((known.len() + 1).saturating_mul(ENTRY_BYTES))?;
             return Some(known.clone());
         }
         let bytes = self.whole(id, Kind::Tree, GIT_TREE_BYTES_MAX)?;
         let found = entries(&bytes, id.as_bytes().len())?;
         // The trees of a commit are wanted again for the one that stands on it.
-        if self.trees.len() >= GIT_TIE_FILES_MAX {
-            self.trees.clear();
-        }
-        self.trees.insert(id.clone(), found.clone());
+        self.trees.keep(id, &found);
         Some(found)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tagout_vocab::limits::{GIT_PUSHED_COMMITS_MAX, GIT_WALK_COMMITS_MAX};
+use tagout_vocab::limits::{GIT_HELD_BYTES_MAX, GIT_PUSHED_COMMITS_MAX, GIT_WALK_COMMITS_MAX};
 
 use super::{Commit, Oid, Repository};
 
@@ -17,6 +17,7 @@ impl Repository {
     ) -> Result<Vec<(Oid, Commit)>, E> {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
+        let mut left = GIT_HELD_BYTES_MAX;
         let tips = self.tips();
         let mut open: Vec<(Oid, bool)> = tips.into_iter().rev().map(|tip| (tip, true)).collect();
         while let Some((id, is_tip)) = open.pop() {
@@ -29,6 +30,11 @@ impl Repository {
             if commit.made < since && !is_tip {
                 continue;
             }
+            let bytes = commit.bytes();
+            if bytes > left {
+                break;
+            }
+            left -= bytes;
             let parents = commit.parents.iter().rev();
             open.extend(parents.map(|parent| (parent.clone(), false)));
             found.push((id, commit));

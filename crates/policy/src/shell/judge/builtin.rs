@@ -3,6 +3,7 @@
 use super::{Findings, has_word};
 use crate::shell::arg::{Arg, Value};
 use crate::shell::knowledge::{Builtin, Entry};
+use crate::shell::parse::WRITTEN_ARRAY;
 use crate::shell::walk::{State, Walker};
 
 impl Walker<'_> {
@@ -53,6 +54,7 @@ impl Walker<'_> {
         let mut export = export;
         let mut shows = false;
         let mut folds = false;
+        let mut array = false;
         for arg in args {
             let option = arg
                 .exact
@@ -66,6 +68,7 @@ impl Walker<'_> {
                     findings.unknown("an integer variable evaluates what it is given");
                 }
                 folds |= letters.contains(['l', 'u', 'c']);
+                array |= letters.contains(['a', 'A']);
                 shows |= letters.contains(['p', 'f', 'F']);
                 let known = |c: char| "-+aAgIlurxipfFt".contains(c);
                 if !letters.chars().all(known) {
@@ -95,6 +98,7 @@ impl Walker<'_> {
                 name,
                 export,
                 folds,
+                array,
             };
             self.declared(arg, declaration, state, findings);
         }
@@ -108,9 +112,12 @@ impl Walker<'_> {
         findings: &mut Findings,
     ) {
         let name = declaration.name;
+        self.check_elements(arg, &name, declaration.array);
         let value = match arg.exact.as_deref().map(|text| text.split_once('=')) {
             Some(Some((left, text)))
-                if !left.ends_with('+') && !text.starts_with('(') && !declaration.folds =>
+                if !left.ends_with('+')
+                    && !text.starts_with(['(', WRITTEN_ARRAY])
+                    && !declaration.folds =>
             {
                 Value::Known(text.to_owned())
             }
@@ -124,6 +131,23 @@ impl Walker<'_> {
         self.set_plain(name.clone(), value, state, findings);
         state.freeze(name);
     }
+
+    /// To an array, text in parentheses is given as elements, which are expanded, also where the
+    /// text was quoted or came out of a variable.
+    fn check_elements(&mut self, arg: &Arg, name: &str, array: bool) {
+        let known = arg.head.split_once('=').map(|(_, value)| value);
+        let written = known.is_some_and(|value| value.starts_with(WRITTEN_ARRAY));
+        let text = match known {
+            Some(value) if !value.trim_start().is_empty() => value.trim_start().starts_with('('),
+            Some(_) | None => arg.exact.is_none(),
+        };
+        if array || written {
+            self.array(name);
+        }
+        if text {
+            self.declared_with_text(name);
+        }
+    }
 }
 
 /// One variable that is declared.
@@ -133,6 +157,8 @@ struct Declaration {
     export: bool,
     /// In another case, so that its value changes.
     folds: bool,
+    /// As an array.
+    array: bool,
 }
 
 /// `test` and `[`: a unary operator that is not known may be one that evaluates a subscript.

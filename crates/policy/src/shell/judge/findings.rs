@@ -113,7 +113,7 @@ impl Findings {
             }
             Role::Host => self.network(None),
             Role::Push => self.push = true,
-            Role::Assign | Role::Name | Role::Unknown => {
+            Role::Assign | Role::Name | Role::Array | Role::Unknown => {
                 self.unknown(format!("the option `{name}` is not known to be harmless"));
             }
         }

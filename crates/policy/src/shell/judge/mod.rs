@@ -96,6 +96,7 @@ impl Walker<'_> {
 
     /// Text that a shell runs.
     pub(super) fn script(&mut self, text: &str, state: &mut State, findings: &mut Findings) {
+        self.splits_by(text);
         match parse::parse(text, self.depth) {
             Ok(list) => {
                 if self.deeper(|walker| walker.list(&list, state)).is_none() {
@@ -309,24 +310,27 @@ impl Walker<'_> {
     ) {
         let mut words = words.to_vec();
         if entry.appends {
-            let placeholder = parsed
+            // The last of these options wins, and each may be it.
+            let mut options = parsed.options.iter();
+            let also_appends = options.any(|found| has_word(&entry.appending_options, &found.name));
+            let mut marks = parsed
                 .options
                 .iter()
-                .find(|found| has_word(&entry.placeholder_options, &found.name))
-                .map(|found| {
-                    found
-                        .value
-                        .as_ref()
-                        .and_then(|v| v.exact.clone())
-                        .unwrap_or("{}".into())
-                });
-            match placeholder {
-                Some(mark) if !mark.is_empty() => {
-                    for word in &mut words {
-                        replace_mark(word, &mark, "");
-                    }
+                .filter(|found| has_word(&entry.placeholder_options, &found.name))
+                .map(|found| match &found.value {
+                    // A mark that is not known may be anywhere.
+                    Some(value) => value.exact.clone().unwrap_or_default(),
+                    None => "{}".to_owned(),
+                })
+                .peekable();
+            let appended = marks.peek().is_none() || also_appends;
+            for mark in marks {
+                for word in &mut words {
+                    replace_mark(word, &mark, "");
                 }
-                Some(_) | None => words.push(Arg::anything()),
+            }
+            if appended {
+                words.push(Arg::anything());
             }
         }
         self.nested(&words, state);

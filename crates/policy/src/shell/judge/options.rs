@@ -332,11 +332,14 @@ impl Reader<'_, '_> {
         self.rest = &[];
     }
 
-    /// The words of a command up to `;` or `+`.
+    /// The words of a command up to `;`, or to a `+` right behind the mark for the paths. Anywhere
+    /// else, and where paths are appended without a mark, a `+` is a word like others.
     fn until(&mut self, name: &str, first: Option<&str>) {
         let mut words: Vec<Arg> = first.map(Arg::of).into_iter().collect();
         while let Some(arg) = self.next() {
-            if matches!(arg.exact.as_deref(), Some(";" | "+")) {
+            let marked = words.last().and_then(|word| word.exact.as_deref()) == Some("{}");
+            let plus = arg.exact.as_deref() == Some("+") && marked && !self.entry.appends;
+            if plus || arg.exact.as_deref() == Some(";") {
                 break;
             }
             words.push(arg);

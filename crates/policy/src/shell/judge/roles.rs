@@ -21,7 +21,7 @@ impl Walker<'_> {
             Role::Read | Role::Write | Role::Remote if stream => {}
             Role::Remote if arg.shown.contains(':') => findings.network(None),
             Role::Viewed if arg.head.is_empty() || arg.head.starts_with('+') => {
-                findings.exec("a command for the viewer");
+                findings.exec("a word that starts with `+` tells it what to do");
             }
             Role::Read | Role::Remote | Role::Viewed => self.read_path(arg, state, findings),
             Role::Write => self.write_path(arg, state, findings),
@@ -41,6 +41,10 @@ impl Walker<'_> {
             Role::Awk => self.scripted(arg, awk::read, state, findings),
             Role::Folder => state.folder = Self::joined(arg, state),
             Role::Name => self.name(arg, state, findings),
+            Role::Array => {
+                self.array(&arg.shown);
+                self.name(arg, state, findings);
+            }
             Role::Setting if arg.exact.as_deref().is_some_and(|text| !text.contains('=')) => {}
             Role::Setting => findings.change(&format!("`{}` is set", arg.shown)),
             Role::Format if arg.head.starts_with('+') => {}
@@ -113,7 +117,7 @@ impl Walker<'_> {
     }
 
     /// A variable that the command sets to something that is not known.
-    fn name(&mut self, arg: &Arg, state: &mut State, findings: &mut Findings) {
+    pub(in crate::shell) fn name(&mut self, arg: &Arg, state: &mut State, findings: &mut Findings) {
         let plain = |name: &&str| {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         };

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use super::check::{Example, check};
-use super::{Builtin, Entry, Knowledge, Lists, Mode, Operand, OptionTable, Role, Style, Verdict};
+use super::{
+    Builtin, Entry, Kept, Knowledge, Lists, Mode, Operand, OptionTable, Role, Style, Verdict,
+};
 use crate::packed::{Packed, Runs};
 use crate::problem::{Problem, Problems};
 use crate::yaml::{self, Fields, Node};
@@ -53,6 +55,7 @@ const ROLES: &[(&str, Role)] = &[
     ("assign", Role::Assign),
     ("folder", Role::Folder),
     ("name", Role::Name),
+    ("array", Role::Array),
     ("listed", Role::Listed),
     ("push", Role::Push),
     ("format", Role::Format),
@@ -119,6 +122,7 @@ const ENTRY_FIELDS: &[&str] = &[
     "default-command",
     "appends",
     "placeholder-options",
+    "appending-options",
     "own",
     "safe",
     "unsafe",
@@ -154,14 +158,15 @@ impl Gathered {
     fn pack(mut self) -> Knowledge {
         self.names.sort();
         self.groups.sort_by(|a, b| a.0.cmp(&b.0));
-        Knowledge {
+        let kept = Kept {
             names: Runs::of(self.names.iter().map(|(name, _)| name.as_bytes())),
             places: self.names.iter().map(|(_, place)| *place).collect(),
             entries: Runs::of(self.entries.iter().map(Vec::as_slice)),
             group_names: Runs::of(self.groups.iter().map(|(name, _)| name.as_bytes())),
             groups: Runs::of(self.groups.iter().map(|(_, bytes)| bytes.as_slice())),
             lists: Packed::of(&self.lists),
-        }
+        };
+        kept.into()
     }
 }
 
@@ -341,6 +346,7 @@ impl Reader<'_> {
             default_command: text("default-command"),
             appends: flag("appends"),
             placeholder_options: text("placeholder-options"),
+            appending_options: text("appending-options"),
             own: flag("own"),
         }
     }

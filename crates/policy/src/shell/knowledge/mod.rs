@@ -7,6 +7,8 @@ mod check;
 mod load;
 
 use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +16,20 @@ use crate::packed::{Packed, Runs};
 use crate::problem::Problem;
 
 /// What the analysis knows about programs and variables.
-#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+///
+/// It is the larger part of what verdicts depend on, and most calls are no commands: it may be
+/// fetched when it is asked for.
+#[derive(Clone, Default)]
 pub struct Knowledge {
+    kept: OnceLock<Kept>,
+    later: Option<Later>,
+}
+
+type Later = Arc<dyn Fn() -> Option<Kept> + Send + Sync>;
+
+/// Knowledge in the form in which it is stored.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
     // Program names, sorted, and the place of the entry of each.
     names: Runs,
     places: Vec<u32>,
@@ -25,6 +39,27 @@ pub struct Knowledge {
     group_names: Runs,
     groups: Runs,
     lists: Packed<Lists>,
+}
+
+impl From<Kept> for Knowledge {
+    fn from(kept: Kept) -> Self {
+        Self {
+            kept: kept.into(),
+            later: None,
+        }
+    }
+}
+
+impl PartialEq for Knowledge {
+    fn eq(&self, other: &Self) -> bool {
+        self.kept() == other.kept()
+    }
+}
+
+impl fmt::Debug for Knowledge {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kept.fmt(formatter)
+    }
 }
 
 /// Plain lists of names.
@@ -59,6 +94,9 @@ pub(super) struct Lists {
     /// Programs that read and, where a configuration in the workspace says so, start others.
     pub(super) helped: Vec<String>,
 }
+
+/// Words that ask a program for its version.
+const VERSION: [&str; 3] = ["--version", "-V", "-VV"];
 
 impl Lists {
     const NONE: Self = Self {
@@ -148,6 +186,8 @@ pub(super) enum Role {
     Folder,
     /// The name of a shell variable that is set.
     Name,
+    /// The name of a shell variable that becomes an array.
+    Array,
     /// One of the words that the entry lists.
     Listed,
     /// Publishes.
@@ -278,6 +318,9 @@ pub(super) struct Entry<'a> {
     pub(super) appends: bool,
     #[serde(borrow)]
     pub(super) placeholder_options: Cow<'a, str>,
+    /// Options that take the effect of those away again, so that words are appended after all.
+    #[serde(borrow)]
+    pub(super) appending_options: Cow<'a, str>,
     /// It is Tagout itself.
     pub(super) own: bool,
 }
@@ -288,6 +331,24 @@ impl Knowledge {
         load::load(load::SOURCES)
     }
 
+    /// The knowledge that comes with the program, as `stored` has it, or else from its files. It is
+    /// fetched when the first command is looked at.
+    pub fn later(stored: impl Fn() -> Option<Kept> + Send + Sync + 'static) -> Self {
+        let fetched = move || stored().or_else(|| Some(Self::built_in().ok()?.kept().clone()));
+        Self {
+            kept: OnceLock::new(),
+            later: Some(Arc::new(fetched)),
+        }
+    }
+
+    /// What is stored of it. Where it can't be fetched, no program is known, and none is SAFE.
+    pub fn kept(&self) -> &Kept {
+        self.kept.get_or_init(|| {
+            let fetched = self.later.as_ref().and_then(|later| later());
+            fetched.unwrap_or_default()
+        })
+    }
+
     /// Knowledge from other files: pairs of a file's name and its text.
     pub fn from_yaml(files: &[(&str, &str)]) -> Result<Self, Vec<Problem>> {
         load::load(files)
@@ -295,35 +356,46 @@ impl Knowledge {
 
     /// The names of all programs.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.names
+        self.kept()
+            .names
             .iter()
             .filter_map(|name| std::str::from_utf8(name).ok())
     }
 
     /// Whether a configuration in the workspace can make a program start others, although it only
     /// reads: walls hold it then, and its own line does not tell.
-    pub fn is_helped(&self, program: &str) -> bool {
+    pub fn is_helped(&self, program: &str, text: &str) -> bool {
         let name = program.rsplit('/').next().unwrap_or(program);
-        self.lists().helped.iter().any(|known| known == name)
+        let mut words = text.split_ascii_whitespace();
+        let asked = words.next().is_some() && words.all(|word| VERSION.contains(&word));
+        self.lists()
+            .helped
+            .iter()
+            .any(|known| match known.strip_suffix('!') {
+                Some(known) => known == name && !asked,
+                None => known == name,
+            })
     }
 
     /// What is known of variables and of what programs print.
     pub(super) fn lists(&self) -> &Lists {
         static NONE: Lists = Lists::NONE;
-        self.lists.get().unwrap_or(&NONE)
+        self.kept().lists.get().unwrap_or(&NONE)
     }
 
     pub(super) fn entry(&self, name: &str) -> Option<Entry<'_>> {
         // Without the lists nobody could say what is harmless, so that no program is known.
-        self.lists.get()?;
-        let place = self.places.get(self.names.find(name)?)?;
-        unpack(self.entries.get(usize::try_from(*place).ok()?)?)
+        let kept = self.kept();
+        kept.lists.get()?;
+        let place = kept.places.get(kept.names.find(name)?)?;
+        unpack(kept.entries.get(usize::try_from(*place).ok()?)?)
     }
 
     pub(super) fn group(&self, name: &str) -> Vec<OptionTable<'_>> {
-        let found = self.group_names.find(name);
+        let kept = self.kept();
+        let found = kept.group_names.find(name);
         found
-            .and_then(|at| self.groups.get(at))
+            .and_then(|at| kept.groups.get(at))
             .and_then(|bytes| postcard::from_bytes(bytes).ok())
             .unwrap_or_default()
     }

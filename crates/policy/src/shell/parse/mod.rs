@@ -10,6 +10,8 @@ mod heredoc;
 mod simple;
 mod word;
 
+pub(super) use simple::WRITTEN_ARRAY;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! Simple commands, assignments and redirections.
 
 use super::{Parsed, Parser};
-use crate::shell::ast::{Assign, AssignValue, Command, Kind, Piece, Redirect, Word};
+use crate::shell::ast::{Assign, AssignValue, Command, Descriptor, Kind, Piece, Redirect, Word};
 
 /// Words that close something; none of them starts a command.
 const CLOSERS: [&str; 8] = ["then", "do", "done", "fi", "esac", "elif", "else", "}"];
@@ -186,6 +186,7 @@ impl Parser<'_> {
                 pieces.extend(word.pieces);
             }
             AssignValue::Array(words) => {
+                head.push(WRITTEN_ARRAY);
                 head.push('(');
                 pieces.push(Piece::Quoted(head));
                 for word in words {
@@ -206,7 +207,7 @@ impl Parser<'_> {
     fn redirect(&mut self) -> Parsed<Option<Redirect>> {
         self.blanks();
         let start = self.at;
-        self.descriptor();
+        let into = self.descriptor();
         let process = matches!(self.peek(), Some(b'<' | b'>'))
             && self.peek_second() == Some(b'(')
             && self.at == start;
@@ -229,11 +230,15 @@ impl Parser<'_> {
             Redirect::Duplicate {
                 word: self.needed_word()?,
                 output,
+                into,
             }
         } else if self.eat("<>") || self.eat(">>") || self.eat(">|") || self.eat(">") {
             Redirect::Write(self.needed_word()?)
         } else if self.eat("<") {
-            Redirect::Read(self.needed_word()?)
+            Redirect::Read {
+                word: self.needed_word()?,
+                into,
+            }
         } else {
             return Err(self.error("an odd redirection"));
         };
@@ -241,7 +246,7 @@ impl Parser<'_> {
     }
 
     /// Digits or `{name}` directly before a redirection.
-    fn descriptor(&mut self) {
+    fn descriptor(&mut self) -> Descriptor {
         let start = self.at;
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -252,12 +257,26 @@ impl Parser<'_> {
                 !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
             })
             .map_or(0, |(name, _)| name.len() + 2);
-        self.at += digits.max(braced);
+        let given = rest
+            .get(..digits.max(braced))
+            .unwrap_or_default()
+            .to_owned();
+        self.at += given.len();
         if self.at > start && !matches!(self.peek(), Some(b'<' | b'>')) {
             self.at = start;
+            return Descriptor::Usual;
+        }
+        match given.strip_prefix('{') {
+            Some(name) => Descriptor::Named(name.trim_end_matches('}').to_owned()),
+            None if given.is_empty() => Descriptor::Usual,
+            None => Descriptor::Number(given),
         }
     }
 }
+
+/// Stands before an array that is written as one, so that no text in quotes looks like it. A value
+/// that really begins so is no array to a shell either.
+pub(in crate::shell) const WRITTEN_ARRAY: char = '\u{2}';
 
 /// The text of a word in which nothing expands.
 pub(super) fn plain_text(word: &Word) -> Option<String> {

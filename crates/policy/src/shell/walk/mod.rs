@@ -11,6 +11,8 @@ pub(super) use state::State;
 use tagout_vocab::limits::{COMMAND_DEPTH_MAX, COMMAND_PARTS_MAX, COMMAND_STEPS_MAX};
 use tagout_vocab::{Class, Effect};
 
+use std::collections::BTreeSet;
+
 use super::arg::{Arg, Value};
 use super::ast::{AndOr, Assign, AssignValue, Command, Join, Kind, List, Piece, Pipeline, Word};
 use super::judge::Findings;
@@ -31,6 +33,13 @@ pub(super) struct Walker<'a> {
     pub(super) troubles: Vec<String>,
     /// Variables that were set, in order, and whether to a number.
     pub(super) log: Vec<(String, bool)>,
+    /// Variables that are arrays at some time, and such that are declared with unknown text: in a
+    /// name that is both, the text is expanded once more.
+    arrays: BTreeSet<String>,
+    declared: BTreeSet<String>,
+    descriptors: redirect::Descriptors,
+    /// Whether the line may change at what words are split.
+    splitting: bool,
     steps: usize,
 }
 
@@ -47,6 +56,10 @@ impl<'a> Walker<'a> {
             depth: 0,
             troubles: Vec::new(),
             log: Vec::new(),
+            arrays: BTreeSet::new(),
+            declared: BTreeSet::new(),
+            descriptors: redirect::Descriptors::default(),
+            splitting: false,
             steps: 0,
         }
     }
@@ -54,6 +67,7 @@ impl<'a> Walker<'a> {
     /// Walks the whole line.
     pub(super) fn run(mut self, line: &str, list: &List) -> Analysis {
         let mut state = State::default();
+        self.splits_by(line);
         self.list(list, &mut state);
         let mut safe = self
             .parts
@@ -86,6 +100,27 @@ impl<'a> Walker<'a> {
             network: self.network,
             push: self.push,
         }
+    }
+
+    /// Looks into a text before it is walked: functions are read before they are called.
+    pub(super) fn splits_by(&mut self, text: &str) {
+        self.splitting |= text.contains("IFS");
+    }
+
+    /// A variable is an array.
+    pub(super) fn array(&mut self, name: &str) {
+        if self.declared.contains(name) {
+            self.troubles.push(expanded_again(name));
+        }
+        self.arrays.insert(name.to_owned());
+    }
+
+    /// A variable is declared with text that is not known, or that looks like an array.
+    pub(super) fn declared_with_text(&mut self, name: &str) {
+        if self.arrays.contains(name) {
+            self.troubles.push(expanded_again(name));
+        }
+        self.declared.insert(name.to_owned());
     }
 
     fn spent(&self) -> bool {
@@ -204,10 +239,12 @@ impl<'a> Walker<'a> {
     fn assigned(&mut self, assign: &Assign, state: &mut State) -> Value {
         if let Some(subscript) = &assign.subscript {
             self.subscript(&assign.name, subscript, state);
+            self.array(&assign.name);
         }
         match &assign.value {
             AssignValue::Scalar(word) => self.single(word, state).value(),
             AssignValue::Array(words) => {
+                self.array(&assign.name);
                 for word in words {
                     let keyed = |text: &str| text.starts_with('[');
                     if matches!(word.pieces.first(), Some(Piece::Text(text)) if keyed(text)) {
@@ -270,4 +307,8 @@ impl<'a> Walker<'a> {
             self.parts.push(part);
         }
     }
+}
+
+fn expanded_again(name: &str) -> String {
+    format!("what `{name}` is given may be expanded once more, as an array")
 }

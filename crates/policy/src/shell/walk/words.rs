@@ -32,7 +32,10 @@ impl Walker<'_> {
                 | Piece::Arithmetic { .. }
                 | Piece::Process(_) => {
                     let (mut value, single) = self.value(piece, state);
-                    if !single && state.odd_splitting && matches!(value, Value::Known(_)) {
+                    let whole = matches!(value, Value::Known(_))
+                        || self.splitting
+                            && matches!(value, Value::Number | Value::Numbers | Value::Word);
+                    if !single && state.odd_splitting && whole {
                         value = Value::Unknown;
                     }
                     atoms.push(Atom::Value { value, single });

@@ -284,6 +284,12 @@ fn wait_for_program(run: &OwnedFd, program: Option<&Raw>) -> Result<Option<i32>,
     }
 }
 
+/// The reason that says most: a limit that was hit, and only without one that something went on.
+fn weightiest(hits: [Option<LimitHit>; 3]) -> Option<LimitHit> {
+    let hits = hits.into_iter().flatten();
+    hits.min_by_key(|hit| hit.limit == Limit::LeftBehind)
+}
+
 impl Running {
     /// The lane it runs in.
     pub fn lane(&self) -> Lane {
@@ -341,7 +347,7 @@ impl Running {
         Ok(Ended {
             exit,
             stopped: stopped && flood.is_none(),
-            failed_by: hit.or(flood).or(seen),
+            failed_by: weightiest([hit, flood, seen]),
             enforcers: std::mem::take(&mut self.enforcers),
             lane: self.lane,
             wall,

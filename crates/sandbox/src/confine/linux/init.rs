@@ -11,6 +11,8 @@ use rustix::process::{
     set_parent_process_death_signal, wait,
 };
 
+use tagout_vocab::limits::{LEFT_BEHIND_GRACE_MS, LEFT_BEHIND_NAMES_MAX};
+
 use super::command;
 use super::mounts;
 use super::seccomp::Filters;
@@ -20,6 +22,9 @@ use super::wire::{At, Failed, Net, Report, Spec};
 use super::{channel, privileges};
 use crate::ended::Exit;
 use crate::limits::{self, Limit, LimitHit, Watcher};
+
+/// How long after the wall time everything is killed without looking.
+const WALL_SLACK: Duration = Duration::from_millis(500);
 
 /// The descriptors of one run.
 #[derive(Debug)]
@@ -94,6 +99,10 @@ fn go(
         Err(errno) => return Ok(Report::NoProgram { errno }),
     };
     channel::send_report(run, &Report::Started).ok();
+    if let Some(wall) = spec.limits.limits.wall {
+        // The watch has a moment to end it first.
+        sys::kill_all_others_after(wall + WALL_SLACK).at("a timer for the wall time")?;
+    }
     let news = News {
         run,
         children: &children,
@@ -101,6 +110,7 @@ fn go(
         deadline: spec.limits.limits.wall.map(|wall| Instant::now() + wall),
         kept,
         alone: false,
+        patience: None,
     };
     Ok(watch(news, first, watcher))
 }
@@ -142,28 +152,54 @@ fn enter(spec: &Spec) -> Result<Vec<OwnedFd>, Failed> {
     Ok(uppers)
 }
 
-/// Watches until the command ends, a limit is hit or the caller is gone; then ends everything.
+/// Watches until the command and all that it started have ended, a limit is hit or the caller is
+/// gone; then ends everything. What the command leaves behind may end by itself for a short time.
 fn watch(mut news: News<'_>, first: Pid, mut watcher: Watcher) -> Report {
     let mut exit = None;
     let mut hit = None;
     let mut stopped = false;
-    while exit.is_none() && hit.is_none() && !stopped {
+    while hit.is_none() && !stopped {
         stopped = news.wait(&watcher);
         drain(news.children);
-        exit = reap(first, WaitOptions::NOHANG);
-        if exit.is_none() && !stopped {
+        let reaped = reap(first, WaitOptions::NOHANG);
+        exit = exit.or(reaped.exit);
+        if exit.is_some() && (!reaped.left || news.is_patience_over()) {
+            hit = reaped.left.then(left_behind);
+            break;
+        }
+        if !stopped {
             hit = watcher.look().or_else(|| news.hit());
         }
     }
     tree::end_all();
-    let rest = reap(first, WaitOptions::empty());
-    let hit = hit.or_else(|| watcher.last());
+    let rest = reap(first, WaitOptions::empty()).exit;
+    // A limit that was hit says more than that something went on.
+    let hit = match hit {
+        Some(hit) if hit.limit == Limit::LeftBehind => watcher.last().or(Some(hit)),
+        Some(hit) => Some(hit),
+        None => watcher.last().or_else(|| news.overslept(exit)),
+    };
     Report::Ended {
         exit: exit.or(rest).unwrap_or(Exit::Signal(libc::SIGKILL)),
         hit,
         stopped,
         cpu_us: u64::try_from(sys::children_cpu().as_micros()).unwrap_or(u64::MAX),
         peak_memory: watcher.peak_memory(),
+    }
+}
+
+/// The command has ended, and what it started goes on.
+fn left_behind() -> LimitHit {
+    let names = tree::names(LEFT_BEHIND_NAMES_MAX);
+    let named = if names.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", names.join(", "))
+    };
+    LimitHit {
+        limit: Limit::LeftBehind,
+        by: "the sandbox's first process".to_owned(),
+        detail: format!("processes were left behind{named} and had to be ended"),
     }
 }
 
@@ -177,12 +213,15 @@ struct News<'a> {
     kept: Option<(OwnedFd, u64)>,
     /// Whether the caller is gone.
     alone: bool,
+    /// Until when what the command left behind may end by itself.
+    patience: Option<Instant>,
 }
 
 impl News<'_> {
     /// Waits for whatever comes first; says whether the caller wants the end.
     fn wait(&mut self, watcher: &Watcher) -> bool {
-        let timeout = pause(self.deadline, self.interval(watcher));
+        let until = [self.deadline, self.patience].into_iter().flatten().min();
+        let timeout = pause(until, self.interval(watcher));
         let listener = watcher.listener();
         let mut waits = vec![
             PollFd::new(self.run, PollFlags::IN),
@@ -218,6 +257,24 @@ impl News<'_> {
         false
     }
 
+    /// A command that was killed after its time was over had no other reason to end.
+    fn overslept(&self, exit: Option<Exit>) -> Option<LimitHit> {
+        let killed = exit == Some(Exit::Signal(libc::SIGKILL));
+        late(self.deadline).filter(|_| killed)
+    }
+
+    /// Whether what the command left behind had its time. Asked for the first time when the command
+    /// has ended. One that is to go on has none: when it ends, its server is gone.
+    fn is_patience_over(&mut self) -> bool {
+        let grace = if self.outlives {
+            Duration::ZERO
+        } else {
+            Duration::from_millis(LEFT_BEHIND_GRACE_MS)
+        };
+        let now = Instant::now();
+        now >= *self.patience.get_or_insert(now + grace)
+    }
+
     fn interval(&self, watcher: &Watcher) -> Option<Duration> {
         const OUTPUT_INTERVAL: Duration = Duration::from_millis(50);
         let own = self.kept.as_ref().map(|_| OUTPUT_INTERVAL);
@@ -247,14 +304,24 @@ fn drain(children: &OwnedFd) {
     while rustix::io::read(children, &mut notice).is_ok_and(|length| length > 0) {}
 }
 
-/// Takes notice of every process that has ended; says how the command itself did, if it did.
-fn reap(first: Pid, options: WaitOptions) -> Option<Exit> {
+/// What is known after taking notice of every process that has ended.
+struct Reaped {
+    /// How the command itself did, if it is among them.
+    exit: Option<Exit>,
+    /// Whether others go on. Whatever loses its parent becomes a child of this process, so nobody
+    /// goes on unseen.
+    left: bool,
+}
+
+/// Takes notice of every process that has ended.
+fn reap(first: Pid, options: WaitOptions) -> Reaped {
     let mut exit = None;
     loop {
         match wait(options) {
             Ok(Some((pid, status))) if pid == first => exit = Some(how(status)),
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
-            Ok(None) | Err(_) => return exit,
+            Ok(None) => return Reaped { exit, left: true },
+            Err(_) => return Reaped { exit, left: false },
         }
     }
 }

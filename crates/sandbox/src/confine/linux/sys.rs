@@ -202,6 +202,44 @@ pub(super) fn kill_all_others() {
     }
 }
 
+/// Has the kernel wake this process after a time to kill every other one of its sandbox, whatever it
+/// is doing then: among a thousand busy processes one look at them can take minutes. Without a pid
+/// name space nothing is killed this way.
+pub(super) fn kill_all_others_after(time: Duration) -> io::Result<()> {
+    extern "C" fn woken(_: c_int) {
+        kill_all_others();
+    }
+    let again = libc::timeval {
+        tv_sec: 1,
+        tv_usec: 0,
+    };
+    let timer = libc::itimerval {
+        it_interval: again,
+        it_value: libc::timeval {
+            tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_usec: libc::suseconds_t::from(time.subsec_micros()),
+        },
+    };
+    // SAFETY: a zeroed `sigaction` is a valid one; the handler has the right type and makes two
+    // calls that a handler may make; the timer is whole, and no old one is asked for.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = woken as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART;
+        checked(libc::sigaction(
+            libc::SIGALRM,
+            &raw const action,
+            std::ptr::null_mut(),
+        ))?;
+        checked(libc::setitimer(
+            libc::ITIMER_REAL,
+            &raw const timer,
+            std::ptr::null_mut(),
+        ))?;
+    }
+    Ok(())
+}
+
 /// Processor time of all children that were waited for.
 pub(super) fn children_cpu() -> Duration {
     // SAFETY: a zeroed `rusage` is a valid value, and the kernel fills the one that it is given.

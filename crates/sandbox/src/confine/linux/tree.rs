@@ -37,6 +37,25 @@ pub(super) fn end_all() {
     }
 }
 
+/// The names of living descendants, each once and as text, at most so many.
+pub(super) fn names(most: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for pid in descendants() {
+        let path = format!("/proc/{}/comm", pid.as_raw_nonzero());
+        let Ok(name) = std::fs::read(path) else {
+            continue;
+        };
+        let name = String::from_utf8_lossy(&name);
+        let plain = |letter: char| if letter.is_control() { '?' } else { letter };
+        let name: String = name.trim_end_matches('\n').chars().map(plain).collect();
+        if found.len() < most && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found.sort();
+    found
+}
+
 /// Living descendants of this process, by the parents that `/proc` names.
 fn descendants() -> Vec<Pid> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();

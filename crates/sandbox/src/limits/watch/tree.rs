@@ -12,6 +12,9 @@ use crate::limits::stat::Stat;
 /// How soon a dear count is made again after one that was below the limit.
 const PROPORTIONAL_PAUSE: Duration = Duration::from_millis(50);
 
+/// How long one dear count may take. To look into a process waits for what it is doing.
+const PROPORTIONAL_TIME: Duration = Duration::from_millis(300);
+
 /// Descriptors of one process that are looked at one by one; further ones are taken on trust, since
 /// the number of descriptors has a limit of its own.
 const DESCRIPTORS_LOOKED_AT: usize = 4096;
@@ -79,6 +82,21 @@ impl Tree {
         Duration::from_millis(ticks.saturating_mul(1000) / self.ticks_a_second.max(1))
     }
 
+    /// How many processes there are besides this one, without a look at any of them. Only where all
+    /// that can be seen belong to the run.
+    pub(super) fn number(&self) -> Option<u64> {
+        if self.own != 1 {
+            return None;
+        }
+        let entries = Dir::read_from(self.proc.as_fd()).ok()?.flatten();
+        let is_process =
+            |name: &std::ffi::CStr| name.to_bytes().first().is_some_and(u8::is_ascii_digit);
+        let number = entries
+            .filter(|entry| is_process(entry.file_name()))
+            .count();
+        u64::try_from(number).ok()?.checked_sub(1)
+    }
+
     /// Looks at every process once.
     pub(super) fn sample(&mut self) -> io::Result<Sample> {
         let all = self.all()?;
@@ -112,7 +130,8 @@ impl Tree {
     }
 
     /// Memory with shared pages counted once in all. Below the limit it is not counted anew at
-    /// every look; a process that can't be looked into counts fully.
+    /// every look; a process that can't be looked into counts fully. The largest are looked into
+    /// first: where the time is over before all were, what is missing are the smallest.
     pub(super) fn proportional(&mut self, most: u64) -> u64 {
         if let Some((at, bytes)) = self.proportional
             && at.elapsed() < PROPORTIONAL_PAUSE
@@ -123,11 +142,16 @@ impl Tree {
         let Ok(all) = self.all() else {
             return u64::MAX;
         };
+        let counted = |(pid, stat): &(u32, Stat)| *pid != self.own && !stat.dead;
+        let mut largest: Vec<(u32, Stat)> = all.into_iter().filter(counted).collect();
+        largest.sort_by_key(|(_, stat)| std::cmp::Reverse(stat.pages));
+        let begun = Instant::now();
         let mut bytes = 0_u64;
-        for (pid, stat) in all {
-            if pid != self.own && !stat.dead {
-                let full = stat.pages.saturating_mul(self.page_bytes);
-                bytes = bytes.saturating_add(self.pss(pid).unwrap_or(full));
+        for (pid, stat) in largest {
+            let full = stat.pages.saturating_mul(self.page_bytes);
+            bytes = bytes.saturating_add(self.pss(pid).unwrap_or(full));
+            if bytes > most || begun.elapsed() > PROPORTIONAL_TIME {
+                break;
             }
         }
         self.proportional = Some((Instant::now(), bytes));
