@@ -82,7 +82,10 @@ fn a_folder_that_is_not_told() {
 #[test]
 fn a_prompt_without_a_folder() {
     let (site, other) = beside();
-    let prompt = |session: &str| json!({"event": "UserPromptSubmit", "session_id": session, "message": "do it"});
+    let prompt = |session: &str| {
+        let event = "UserPromptSubmit";
+        json!({"event": event, "session_id": session, "message": "do it"})
+    };
     let events = || site.tagout(&["log", "--json"]).stdout.lines().count();
     let before = events();
     answer(&site, Client::Goose, &prompt("a"), &other);
