@@ -281,7 +281,9 @@ impl Notes {
         if !is_there || marks.iter().all(|mark| mark.exists()) {
             // The note goes first, so that no mark is missing while it is there.
             forget(path);
-            marks.iter().for_each(|mark| forget(mark));
+            for mark in &marks {
+                forget(mark);
+            }
         }
         is_there.then_some(sent)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{clockwork, drawn};
 
-/// L1: no two ids and no two salts are the same, also where several places of a process draw.
+/// No two ids and no two salts are the same, also where several places of a process draw.
 #[test]
 fn nothing_is_drawn_twice() {
     let (one, two) = (clockwork().unwrap(), clockwork().unwrap());

@@ -95,8 +95,8 @@ fn only_a_folder_leads_there() {
     assert!(site.root().join("tests").is_dir());
 }
 
-/// H8: a command means the files of the folder that it is started in. From outside the workspace it
-/// is not run in another one instead.
+/// §13.5: a command means the files of the folder that it is started in. From outside the workspace
+/// it is not run in another one instead.
 #[test]
 fn a_command_from_outside_is_refused() {
     let site = Site::new(&[("src/a.txt", "a\n"), ("a.txt", "root\n")]);

@@ -272,7 +272,7 @@ fn signalled(site: &Site, call: &Call, signal: rustix::process::Signal) -> Outpu
     child.wait_with_output().unwrap()
 }
 
-/// S9: every signal that would end a process without its word is answered with a denial.
+/// §13.7: every signal that would end a process without its word is answered with a denial.
 #[cfg(debug_assertions)]
 #[test]
 fn no_signal_ends_it_without_a_word() {
@@ -295,7 +295,7 @@ fn no_signal_ends_it_without_a_word() {
     }
 }
 
-/// S9: a client that takes the answer only later gets all of it.
+/// §13.7: a client that takes the answer only later gets all of it.
 #[test]
 fn a_slow_reader_gets_the_whole_answer() {
     let site = site_for(&[]);

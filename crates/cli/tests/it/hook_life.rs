@@ -305,7 +305,7 @@ fn a_name_is_not_looked_up() {
     }
 }
 
-/// L4: a hook that died between its claim and its permit holds the path for nobody.
+/// §13.8: a hook that died between its claim and its permit holds the path for nobody.
 #[test]
 fn a_dead_hook_holds_no_path() {
     let client = Client::ClaudeCode;

@@ -55,7 +55,7 @@ fn edit(path: &Path) -> Value {
     json!({"file_path": path, "edits": [{"old_string": "", "new_string": "x"}]})
 }
 
-/// H8: a client that does not tell its folder is governed by where it starts the hook, and by the
+/// §12: a client that does not tell its folder is governed by where it starts the hook, and by the
 /// files that the call names.
 #[test]
 fn a_folder_that_is_not_told() {
@@ -82,7 +82,10 @@ fn a_folder_that_is_not_told() {
 #[test]
 fn a_prompt_without_a_folder() {
     let (site, other) = beside();
-    let prompt = |session: &str| json!({"event": "UserPromptSubmit", "session_id": session, "message": "do it"});
+    let prompt = |session: &str| {
+        let event = "UserPromptSubmit";
+        json!({"event": event, "session_id": session, "message": "do it"})
+    };
     let events = || site.tagout(&["log", "--json"]).stdout.lines().count();
     let before = events();
     answer(&site, Client::Goose, &prompt("a"), &other);
@@ -91,7 +94,7 @@ fn a_prompt_without_a_folder() {
     assert!(events() > before);
 }
 
-/// H8: where nothing tells the folder, what can be stopped is stopped.
+/// §12: where nothing tells the folder, what can be stopped is stopped.
 #[test]
 fn no_folder_at_all() {
     let (site, other) = beside();
@@ -110,7 +113,7 @@ fn no_folder_at_all() {
     assert!(!said(Client::Windsurf, &ran).runs(), "{ran:?}");
 }
 
-/// H8: a link on either side is no way out, and the workspace works through it.
+/// §12: a link on either side is no way out, and the workspace works through it.
 #[test]
 fn links_on_either_side() {
     let (site, other) = beside();
@@ -144,7 +147,7 @@ fn links_on_either_side() {
     assert!(!ask(&inner, inner.join("codex/a.txt")).runs(), "not owned");
 }
 
-/// H8: files of a workspace are governed wherever a call starts from, however they are spelled.
+/// §12: files of a workspace are governed wherever a call starts from, however they are spelled.
 #[test]
 fn files_named_from_outside() {
     let (site, other) = beside();
@@ -199,7 +202,7 @@ fn files_named_from_outside() {
     }
 }
 
-/// H8: a conversation that a workspace governs can't leave it by starting a call elsewhere.
+/// §12: a conversation that a workspace governs can't leave it by starting a call elsewhere.
 #[test]
 fn a_governed_conversation_elsewhere() {
     let (site, other) = beside();
