@@ -135,8 +135,8 @@ const INSTALL: Install = Install {
         "open `/hooks` in the client and trust Tagout's hooks: until then they are skipped without \
          a word, and again after every change of their command; managed ones need no trust",
         "trust the project: hooks of an untrusted project are not read",
-        "choose: in its own sandbox no command can be recorded and held, so each one is refused and \
-         agents use edit tools; or start it with `--sandbox danger-full-access`, which gives that \
+        "choose: in its own sandbox no command can be recorded and held, so each one is refused \
+         and agents use edit tools; or start it with `--sandbox danger-full-access`, which gives that \
          sandbox up: Tagout's confines each command that reaches the hook, and what reaches none \
          runs without walls, so have the hooks trusted or managed first",
     ],
