@@ -135,10 +135,10 @@ const INSTALL: Install = Install {
         "open `/hooks` in the client and trust Tagout's hooks: until then they are skipped without \
          a word, and again after every change of their command; managed ones need no trust",
         "trust the project: hooks of an untrusted project are not read",
-        "choose: in its own sandbox no command can be recorded and held, so each one is refused and \
-         agents use edit tools; or start it with `--sandbox danger-full-access`, which gives that \
-         sandbox up: Tagout's confines each command that reaches the hook, and what reaches none \
-         runs without walls, so have the hooks trusted or managed first",
+        "choose: in its own sandbox no command can be recorded and held, so each one is refused \
+         and agents use edit tools; or start it with `--sandbox danger-full-access`, which gives \
+         that sandbox up: Tagout's confines each command that reaches the hook, and what reaches \
+         none runs without walls, so have the hooks trusted or managed first",
     ],
     open: &[
         "a trusted repository's `config.toml` can switch hooks off, but not managed ones",
@@ -168,9 +168,9 @@ const SANDBOX: OwnSandbox = OwnSandbox {
     ],
     trial: Some(&["sandbox", "--"]),
     remedy: "let agents use edit tools instead of commands; or, once the hooks are trusted or \
-             managed, set `sandbox_mode = \"danger-full-access\"`: it takes the client's walls from \
-             every command, Tagout puts its own around each one that reaches the hook, and what \
-             reaches none runs without any",
+             managed, set `sandbox_mode = \"danger-full-access\"`: it takes the client's walls \
+             from every command, Tagout puts its own around each one that reaches the hook, and \
+             what reaches none runs without any",
 };
 
 const fn full_access(at: At) -> Switch {
