@@ -25,21 +25,24 @@ pub enum GitPath {
     Worktree,
 }
 
-/// Names in a repository's folder that git runs or obeys, themselves and beneath.
-const OBEYED: [&[u8]; 6] = [
+/// Names in a repository's folder that git runs or obeys, themselves and beneath. Where it fetches
+/// from and pushes to could be said in two folders before there was a configuration for it.
+const OBEYED: [&[u8]; 8] = [
     b"hooks",
     b"config",
     b"config.worktree",
     b"info",
     b"commondir",
     b"gitdir",
+    b"remotes",
+    b"branches",
 ];
 
 /// Names that are refs, themselves and beneath.
 const REFS: [&[u8]; 4] = [b"refs", b"packed-refs", b"reftable", b"HEAD"];
 
 /// Names that git keeps for itself and that a repository's folder is known by.
-const BOOKS: [&[u8]; 24] = [
+const BOOKS: [&[u8]; 23] = [
     b"index",
     b"index.lock",
     b"sharedindex.*",
@@ -60,7 +63,6 @@ const BOOKS: [&[u8]; 24] = [
     b"sequencer",
     b"shallow",
     b"description",
-    b"branches",
     b"gc.*",
     b"rr-cache",
     b"*.lock",
@@ -113,6 +115,8 @@ fn inside(segments: &[&[u8]]) -> GitPath {
         b"worktrees" if rest.len() <= 1 => GitPath::Bookkeeping,
         b"worktrees" => inside(rest.get(1..).unwrap_or_default()),
         b"modules" => module(rest),
+        // A list of refs for those who fetch plain files, made again whenever objects are packed.
+        b"info" if rest == [&b"refs"[..]] => GitPath::Bookkeeping,
         // Such a ref makes git show one object in the place of another.
         b"refs" if rest.first().is_some_and(|name| *name == b"replace") => GitPath::Authority,
         name if listed(&OBEYED, name) => GitPath::Authority,

@@ -11,6 +11,7 @@ use tagout_workspace::{Change, ChangeKind, RelPath};
 
 use super::commits;
 use super::parked::ParkedPath;
+use super::planted;
 use super::settle::not_of_git;
 use crate::changes::git::{self, GitPath};
 use crate::engine::Inner;
@@ -88,6 +89,14 @@ pub(crate) fn judged(
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
     let (mut paths, refused) = judged_changes(inner, intent, &changes);
+    let planted = planted::beyond(inner, set, own);
+    for one in &planted {
+        let name = one.path.to_string();
+        for path in paths.iter_mut().filter(|path| path.path == name) {
+            path.code = Some(one.code.as_str().to_owned());
+            path.why = Some(one.why.clone());
+        }
+    }
     let beyond = commits::beyond(inner, intent, set, own);
     paths.extend(beyond.iter().map(|one| ParkedPath {
         path: one.path.to_string(),
@@ -95,7 +104,9 @@ pub(crate) fn judged(
         code: Some(one.code.as_str().to_owned()),
         why: Some(one.why.clone()),
     }));
-    let refused = refused.and_then(|()| observed::refused(&beyond));
+    let refused = refused
+        .and_then(|()| observed::refused(&planted))
+        .and_then(|()| observed::refused(&beyond));
     if changes.len() < entries.len() {
         let message = "it would change a path that is none beneath the workspace".to_owned();
         let (kind, cause) = (FailureKind::Execution, Cause::ScopeViolated);

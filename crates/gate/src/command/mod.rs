@@ -20,6 +20,7 @@ mod judged;
 mod long;
 mod park;
 mod parked;
+mod planted;
 mod private;
 mod run;
 mod settle;
