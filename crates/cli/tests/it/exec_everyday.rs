@@ -50,7 +50,7 @@ fn slow_cargo_test_twice() {
     assert!(names(&site).contains(&"src/new.rs".to_owned()));
 }
 
-/// A virtual environment in the workspace, with what `cargo xtask test` installed from the registry.
+/// A virtual environment in the workspace, with what `cargo xtask test` installed by name.
 fn virtual_environment(site: &Site) {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/python");
     assert!(

@@ -323,8 +323,8 @@ fn a_stash_and_a_person_in_between() {
     site.git(&["fsck", "--strict"]);
 }
 
-/// L4, invariant 8: a hook that a command plants, in whatever way, never runs when a person uses git
-/// afterwards.
+/// L4, invariant 8: a hook that a command plants, in whatever way, never runs when a person uses
+/// git afterwards.
 #[test]
 fn a_planted_hook_never_runs() {
     let site = Site::new(FILES);
