@@ -177,15 +177,13 @@ fn steps(inner: &Inner, entry: &Entry, own: &Path) -> Option<String> {
     let old = read(inner.workspace.root()).ok().flatten();
     let mut known: Vec<Vec<u8>> = programs(&old.unwrap_or_default());
     for line in programs(&new) {
-        match known.iter().position(|one| *one == line) {
-            Some(at) => drop(known.swap_remove(at)),
-            None => {
-                let line = String::from_utf8_lossy(&line).into_owned();
-                return Some(format!(
-                    "whoever goes on with the rebase would run `{line}`"
-                ));
-            }
-        }
+        let Some(at) = known.iter().position(|one| *one == line) else {
+            let line = String::from_utf8_lossy(&line);
+            return Some(format!(
+                "whoever goes on with the rebase would run `{line}`"
+            ));
+        };
+        known.swap_remove(at);
     }
     None
 }
