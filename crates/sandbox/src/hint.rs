@@ -5,8 +5,9 @@ use crate::wanted::Lane;
 
 /// What the system says when a folder of a lower layer is renamed in one step.
 const CROSS_DEVICE: &[&[u8]] = &[
-    b"Invalid cross-device link",
+    b"nvalid cross-device link",
     b"cross-device link not permitted",
+    b"EXDEV",
 ];
 
 const RENAME: &str = "an existing folder can't be renamed in one step inside the transaction: \

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::{Depth, Tally};
 use crate::error::XtaskError;
-use crate::process::{capture, cargo_command, described, stream};
+use crate::process::{capture, cargo_command, described, root, stream};
 
 /// Where a tool comes from.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ enum Source {
     Component,
     /// A Debian package.
     Debian,
+    /// The Python registry, into a folder of its own below `target`.
+    Python,
 }
 
 /// One tool that some suite needs.
@@ -30,6 +32,9 @@ struct Tool {
     /// The least depth at which one of them runs.
     from: Depth,
 }
+
+/// Where tools from the Python registry go; the tests look for them there.
+const PYTHON_TOOLS: &str = "target/tools/python";
 
 const TOOLS: &[Tool] = &[
     Tool {
@@ -72,6 +77,27 @@ const TOOLS: &[Tool] = &[
         source: Source::Debian,
         probe: &["python3", "--version"],
         needed_by: "tests (the second verifier, the block recorder)",
+        from: Depth::Quick,
+    },
+    Tool {
+        name: "python3-pip",
+        source: Source::Debian,
+        probe: &["python3", "-m", "pip", "--version"],
+        needed_by: "tools (pytest)",
+        from: Depth::Quick,
+    },
+    Tool {
+        name: "pytest",
+        source: Source::Python,
+        probe: &["test", "-e", "target/tools/python/pytest/__init__.py"],
+        needed_by: "tests (everyday work)",
+        from: Depth::Quick,
+    },
+    Tool {
+        name: "npm",
+        source: Source::Debian,
+        probe: &["npm", "--version"],
+        needed_by: "tests (everyday work), clients",
         from: Depth::Quick,
     },
     Tool {
@@ -194,7 +220,7 @@ fn command(words: &[&str]) -> Option<Command> {
         ["cargo", arguments @ ..] => Some(cargo_command(arguments)),
         [program, arguments @ ..] => {
             let mut command = Command::new(program);
-            command.args(arguments);
+            command.args(arguments).current_dir(root());
             Some(command)
         }
         [] => None,
@@ -216,6 +242,16 @@ fn recipe(tool: &Tool) -> Vec<Vec<&'static str>> {
                 tool.name,
             ],
         ],
+        Source::Python => vec![vec![
+            "python3",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--target",
+            PYTHON_TOOLS,
+            tool.name,
+        ]],
     }
 }
 

@@ -2,6 +2,7 @@
 //! workspace shows only what is in scope.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::confined::Site;
@@ -49,34 +50,76 @@ fn slow_cargo_test_twice() {
     assert!(names(&site).contains(&"src/new.rs".to_owned()));
 }
 
-/// Python's tests write their caches beside the sources; none of it reaches the workspace.
-#[test]
-fn slow_python_tests() {
-    let source =
-        "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        pass\n";
-    let site = Site::new(&[("tests/test_it.py", source), ("tests/__init__.py", "")]);
-    let before = names(&site);
-    let line = if has("python3", &["-m", "pytest", "--version"]) {
-        "python3 -m pytest -q"
-    } else {
-        // Said aloud: the weaker stand-in runs the same file by the standard library.
-        println!("pytest is not installed here; unittest stands in");
-        "python3 -m unittest -v tests.test_it"
+/// A virtual environment in the workspace, with what `cargo xtask test` installed by name.
+fn virtual_environment(site: &Site) {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/python");
+    assert!(
+        tools.join("pytest/__init__.py").is_file(),
+        "pytest is not in {}: `cargo xtask test` installs it there",
+        tools.display()
+    );
+    let run = |command: &mut Command| {
+        let ran = command.current_dir(site.root()).output().unwrap();
+        assert!(
+            ran.status.success(),
+            "{}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+        String::from_utf8(ran.stdout).unwrap()
     };
-    for _ in 0..2 {
-        let ran = site.exec(line);
-        assert_eq!(ran.code, Some(0), "{}", ran.shown());
-    }
-    assert_eq!(names(&site), before);
+    run(Command::new("python3").args(["-m", "venv", "--without-pip", ".venv"]));
+    let line = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    let place = run(Command::new(".venv/bin/python").args(["-c", line]));
+    run(Command::new("cp")
+        .arg("-r")
+        .arg(tools.join("."))
+        .arg(place.trim()));
+}
+
+/// B2: pytest works unmodified, remembers what failed last, and writes nothing beside the sources.
+#[test]
+fn slow_pytest() {
+    let site = Site::with_setup(
+        &[
+            ("src/calc.py", "def two():\n    return 2\n"),
+            (
+                "tests/test_calc.py",
+                "from src.calc import two\n\n\ndef test_two():\n    assert two() == 2\n\n\n\
+                 def test_three(tmp_path):\n    (tmp_path / 'x').write_text('x')\n    \
+                 assert two() + 1 == 3\n",
+            ),
+            (".gitignore", ".venv\n"),
+        ],
+        virtual_environment,
+    );
+    let before = names(&site);
+    let ran = site.exec(".venv/bin/python -m pytest -q");
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert!(ran.stdout.contains("2 passed"), "{}", ran.shown());
+    assert_eq!(site.exec("cat tests/test_calc.py").code, Some(0));
+    let line = "sed -i 's/== 3/== 4/' tests/test_calc.py && .venv/bin/python -m pytest -q";
+    let ran = site.exec(line);
+    assert_eq!(ran.code, Some(1), "{}", ran.shown());
+    assert!(ran.stdout.contains("1 failed, 1 passed"), "{}", ran.shown());
+    let ran = site.exec(". .venv/bin/activate && python -m pytest --last-failed -q");
+    assert_eq!(ran.code, Some(1), "{}", ran.shown());
+    assert!(ran.stdout.contains("1 failed"), "{}", ran.shown());
+    assert!(!ran.stdout.contains("passed"), "{}", ran.shown());
+    // The lesson of the failed run is in the agent's instructions; nothing else came.
+    let mut after = names(&site);
+    after.retain(|name| name != "AGENT.md");
+    assert_eq!(after, before);
+    let test = site.read("tests/test_calc.py").unwrap();
+    assert!(test.contains("== 4"), "what is in scope is applied: {test}");
 }
 
 /// A package from a folder is installed where the next command finds it.
 #[test]
 fn slow_npm_install_from_a_folder() {
-    if !has("npm", &["--version"]) {
-        println!("npm is not installed here");
-        return;
-    }
+    assert!(
+        has("npm", &["--version"]),
+        "npm is not installed: `cargo xtask test` installs it"
+    );
     let site = Site::new(&[
         (
             "package.json",

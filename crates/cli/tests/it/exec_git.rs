@@ -244,3 +244,181 @@ fn a_planted_bare_repository_lands_nothing() {
     assert!(!site.home().join("PWNED").exists());
     assert!(!fs::exists("/tmp/PWNED").unwrap());
 }
+
+/// What a command plants in git's folder, by the words of the refusal.
+fn planted(site: &Site, line: &str, word: &str) {
+    let before = seen(site);
+    let told = site.receipt(line);
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{line}: {told:#}");
+    let id = told["parked"].as_str().unwrap();
+    let shown = site.tagout(&["parked", "show", id]);
+    assert!(shown.stdout.contains(word), "{line}: {}", shown.shown());
+    let ran = site.tagout(&["parked", "apply", id, "--yes"]);
+    assert_eq!(ran.code, Some(2), "{line}: {}", ran.shown());
+    assert_eq!(seen(site), before, "{line}");
+    site.git(&["fsck", "--strict"]);
+}
+
+/// L4, invariant 7: an object that is not what its name says is not taken over, alone or in a pack:
+/// whoever fetches the real one later would see the other.
+#[test]
+fn forged_objects_are_refused() {
+    let site = Site::new(FILES);
+    let forge = "import hashlib, os, zlib\n\
+                 real, evil = b'blob 6\\0hello\\n', b'blob 5\\0evil\\n'\n\
+                 name = hashlib.sha1(real).hexdigest()\n\
+                 os.makedirs('.git/objects/' + name[:2], exist_ok=True)\n\
+                 open('.git/objects/' + name[:2] + '/' + name[2:], 'wb').write(zlib.compress(evil))\n";
+    site.write("src/forge.py", forge);
+    planted(&site, "python3 src/forge.py", "not what its name says");
+    // The same behind a commit that is in order.
+    let line = "python3 src/forge.py; echo two > src/b.txt; git add src/b.txt; git commit -qm two";
+    planted(&site, line, "not what its name says");
+    let pack = "import glob, subprocess\n\
+                ids = subprocess.run(['git', 'rev-list', '--objects', '--all'], capture_output=True).stdout\n\
+                subprocess.run(['git', 'pack-objects', '-q', '.git/objects/pack/pack'], input=ids)\n\
+                for name in glob.glob('.git/objects/pack/*.pack'):\n    \
+                    import os; os.chmod(name, 0o644)\n    \
+                    data = bytearray(open(name, 'rb').read()); data[-30] ^= 1\n    \
+                    open(name, 'wb').write(data)\n";
+    site.write("src/pack.py", pack);
+    planted(&site, "python3 src/pack.py", "not what its name says");
+    let line = "python3 -c 'open(\".git/objects/pack/pack-1.promisor\", \"w\")'";
+    planted(&site, line, "believe it unseen");
+    let line = "python3 -c 'import os; os.symlink(\"../src/o\", \".git/ORIG_HEAD\")'";
+    planted(&site, line, "never makes");
+    // What git itself writes is in order, packed or not.
+    let ran =
+        site.exec("echo two > src/b.txt && git add src && git commit -qm two && git repack -qd");
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    site.git(&["fsck", "--strict"]);
+    assert_eq!(site.git(&["show", "HEAD:src/b.txt"]), "two\n");
+}
+
+/// L4: a planted rebase, or a step planted in a person's own, runs nothing outside of the sandbox;
+/// a rebase that stops and goes on works, and the person's own steps stay theirs.
+#[test]
+fn planted_steps_of_a_rebase_are_refused() {
+    let site = Site::new(FILES);
+    let first = site.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let plant = format!(
+        "import os\n\
+         os.mkdir('.git/rebase-merge')\n\
+         for name, text in [('onto', '{first}'), ('orig-head', '{first}'), ('done', ''),\n    \
+                ('head-name', 'refs/heads/x'), ('interactive', ''),\n    \
+                ('git-rebase-todo', 'exec touch PWNED\\n')]:\n    \
+             open('.git/rebase-merge/' + name, 'w').write(text)\n"
+    );
+    site.write("src/plant.py", &plant);
+    planted(
+        &site,
+        "python3 src/plant.py",
+        "would run `exec touch PWNED`",
+    );
+    fs::remove_file(site.root().join("src/plant.py")).unwrap();
+    assert!(!site.root().join(".git/rebase-merge").exists());
+
+    // A person is in the middle of one of their own, with a step that runs a program.
+    site.git(&["checkout", "-q", "-b", "topic"]);
+    for (file, text) in [("src/a.txt", "topic\n"), ("src/c.txt", "c\n")] {
+        site.write(file, text);
+        site.git(&["add", "-A", "src"]);
+        site.git(&["commit", "-qm", file]);
+    }
+    site.git(&["checkout", "-q", "-b", "base", &first]);
+    site.write("src/a.txt", "base\n");
+    site.git(&["commit", "-qam", "base"]);
+    site.git(&["checkout", "-q", "topic"]);
+    let stopped = std::process::Command::new("git")
+        .args(["rebase", "-x", "true", "base"])
+        .current_dir(site.root())
+        .env("HOME", site.home())
+        .output()
+        .unwrap();
+    assert!(!stopped.status.success());
+    let todo = site.root().join(".git/rebase-merge/git-rebase-todo");
+    let own = fs::read_to_string(&todo).unwrap();
+    assert!(own.contains("exec true"), "{own}");
+    let line = "python3 -c 'open(\".git/rebase-merge/git-rebase-todo\", \"a\").write(\"x touch PWNED\\n\")'";
+    planted(&site, line, "would run `x touch PWNED`");
+    assert_eq!(fs::read_to_string(&todo).unwrap(), own);
+    // An agent may resolve it and go on.
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
+    let line = "printf 'both\\n' > src/a.txt && git add src/a.txt && \
+                GIT_EDITOR=true git rebase --continue";
+    let ran = site.exec(line);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(
+        site.git(&["log", "--format=%s"]),
+        "src/c.txt\nsrc/a.txt\nbase\nfirst\n"
+    );
+    assert!(!site.root().join("PWNED").exists());
+    site.git(&["fsck", "--strict"]);
+}
+
+/// L4, H13: a stash of a command and a person's commit in between: undo gives both back, or says
+/// why not, and the repository is sound.
+#[test]
+fn a_stash_and_a_person_in_between() {
+    let site = Site::new(FILES);
+    site.write("src/a.txt", "work of a person\n");
+    let told = site.receipt("git stash -q");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert_eq!(site.read("src/a.txt").as_deref(), Some("one\n"));
+    site.write("src/new.txt", "a person's\n");
+    site.git(&["add", "src/new.txt"]);
+    site.git(&["commit", "-qm", "a person's"]);
+    let head = site.git(&["rev-parse", "HEAD"]);
+    let ran = site.tagout(&["undo", told["execution"].as_str().unwrap(), "--yes"]);
+    println!("undo: {}", ran.shown());
+    assert_eq!(
+        site.git(&["rev-parse", "HEAD"]),
+        head,
+        "the person's commit stays"
+    );
+    assert_eq!(site.git(&["show", "HEAD:src/new.txt"]), "a person's\n");
+    if ran.code == Some(0) {
+        assert_eq!(
+            site.read("src/a.txt").as_deref(),
+            Some("work of a person\n")
+        );
+    } else {
+        assert_eq!(site.git(&["stash", "list"]).lines().count(), 1);
+        let ran = site.exec("git stash pop -q");
+        assert_eq!(ran.code, Some(0), "{}", ran.shown());
+        assert_eq!(
+            site.read("src/a.txt").as_deref(),
+            Some("work of a person\n")
+        );
+    }
+    site.git(&["fsck", "--strict"]);
+}
+
+/// L4, invariant 8: a hook that a command plants, in whatever way, never runs when a person uses
+/// git afterwards.
+#[test]
+fn a_planted_hook_never_runs() {
+    let site = Site::new(FILES);
+    let hook = "import os, sys\n\
+                os.makedirs(os.path.dirname(sys.argv[1]), exist_ok=True)\n\
+                open(sys.argv[1], 'w').write('#!/bin/sh\\ntouch PWNED\\n')\n\
+                os.chmod(sys.argv[1], 0o755)\n";
+    site.write("src/hook.py", hook);
+    for line in [
+        "python3 src/hook.py .git/hooks/post-commit",
+        "python3 src/hook.py .git/hooks/pre-commit && git commit -q --allow-empty -m x",
+        "python3 src/hook.py src/hooks/post-commit && \
+         python3 -c 'open(\".git/config\", \"a\").write(\"[core]\\nhooksPath = src/hooks\\n\")'",
+        "git init -q src/sub && python3 src/hook.py src/sub/.git/hooks/post-checkout",
+        "python3 -c 'import os, shutil; shutil.move(\".git\", \"g\"); os.symlink(\"g\", \".git\")'",
+    ] {
+        let told = site.receipt(line);
+        assert_ne!(told["outcome"], "completed", "{line}: {told:#}");
+        println!("{line}: {}", told["error"]["code"]);
+        site.git(&["commit", "-q", "--allow-empty", "-m", "a person's"]);
+        site.git(&["checkout", "-q", "-B", "again"]);
+        assert!(!site.root().join("PWNED").exists(), "{line}");
+        assert!(!site.root().join("src/sub").exists(), "{line}");
+    }
+    site.git(&["fsck", "--strict"]);
+}

@@ -140,7 +140,7 @@ fn slow_whatever_is_too_much_is_held_and_reported() {
     let before = site.tree();
     for (what, line, limit, code) in CASES {
         let line = format!("touch src/new; {line}");
-        let time = if limit == "wall" { "3000" } else { "60000" };
+        let time = if limit == "wall" { "3000" } else { "150000" };
         let options = ["--intent", "INT-001", "--timeout", time, "--json"];
         let ran = site.exec_with(&options, &line);
         let told: Value =
@@ -150,6 +150,8 @@ fn slow_whatever_is_too_much_is_held_and_reported() {
             ran.code, told["limit_hit"]["detail"]
         );
         assert_eq!(told["limit_hit"]["limit"], limit, "{what}: {told:#}");
+        let bound: u64 = time.parse().unwrap();
+        assert_eq!(told["limits"]["wall_ms"], bound, "{what}: {told:#}");
         assert_eq!(told["outcome"], "rolled_back", "{what}: {told:#}");
         assert_eq!(told["error"]["code"], code, "{what}: {told:#}");
         assert_ne!(ran.code, Some(0), "{what}: {told:#}");

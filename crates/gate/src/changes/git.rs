@@ -25,8 +25,9 @@ pub enum GitPath {
     Worktree,
 }
 
-/// Names in a repository's folder that git runs or obeys, themselves and beneath.
-const OBEYED: [&[u8]; 7] = [
+/// Names in a repository's folder that git runs or obeys, themselves and beneath. Where it fetches
+/// from and pushes to could be said in two folders before there was a configuration for it.
+const OBEYED: [&[u8]; 9] = [
     b"hooks",
     b"config",
     b"config.worktree",
@@ -35,6 +36,8 @@ const OBEYED: [&[u8]; 7] = [
     b"gitdir",
     // Where history ends; a line that is none there stops every command of git's.
     b"shallow",
+    b"remotes",
+    b"branches",
 ];
 
 /// Names that are refs, themselves and beneath.
@@ -118,10 +121,10 @@ fn inside(segments: &[&[u8]]) -> GitPath {
         b"worktrees" if rest.len() <= 1 => GitPath::Bookkeeping,
         b"worktrees" => inside(rest.get(1..).unwrap_or_default()),
         b"modules" => module(rest),
+        // A list of refs for those who fetch plain files, made again whenever objects are packed.
+        b"info" if rest == [&b"refs"[..]] => GitPath::Bookkeeping,
         // Such a ref makes git show one object in the place of another.
         b"refs" if rest.first().is_some_and(|name| *name == b"replace") => GitPath::Authority,
-        // The old way to say where a remote is.
-        b"remotes" | b"branches" => GitPath::Authority,
         name if is_obeyed(name) => GitPath::Authority,
         name if listed(&REFS, name) => GitPath::Ref,
         // A new name of git's is kept like its other books, and its old value is compared.

@@ -1,6 +1,6 @@
 //! What a tool is told about the command that it ran.
 
-use tagout_sandbox::{Captured, Enforcer, Exit, Lane, LimitHit};
+use tagout_sandbox::{Captured, Enforcer, Exit, Lane, LimitHit, Limits};
 use tagout_vocab::limits::COMMAND_SHOWN_BYTES_MAX;
 
 /// How a command ended, and what it did.
@@ -18,6 +18,8 @@ pub struct CommandEnded {
     pub lane: Lane,
     /// By whom.
     pub enforcers: Vec<Enforcer>,
+    /// The bounds that it had.
+    pub limits: Limits,
     /// From start to end.
     pub wall_ms: u64,
     /// Processor time of all its processes.

@@ -11,7 +11,7 @@ use tagout_workspace::{Change, ChangeKind, RelPath, TakenBack};
 
 use super::parked::ParkedPath;
 use super::settle::not_of_git;
-use super::{commits, objects, steps};
+use super::{commits, planted};
 use crate::changes::git::{self, GitPath};
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
@@ -88,14 +88,20 @@ pub(crate) fn judged(
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
     // Only folders come without a digest here.
-    let (mut paths, refused) = judged_changes(inner, intent, &changes, &|_| true);
+    let (mut paths, mut refused) = judged_changes(inner, intent, &changes, &|_| true);
+    let planted = planted::beyond(inner, set, own);
+    for one in &planted {
+        let name = one.path.to_string();
+        for path in paths.iter_mut().filter(|path| path.path == name) {
+            path.code = Some(one.code.as_str().to_owned());
+            path.why = Some(one.why.clone());
+        }
+    }
+    refused = refused.and_then(|()| observed::refused(&planted));
     let further = [
         ("named", named_again(inner, intent, &entries)),
-        ("obeyed", steps::beyond(set, own)),
-        ("added", objects::beyond(inner, set, own)),
         ("committed", commits::beyond(inner, intent, set, own)),
     ];
-    let mut refused = refused;
     for (change, beyond) in further {
         paths.extend(beyond.iter().map(|one| ParkedPath {
             path: one.path.to_string(),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tagout_policy::shell::{self, ShellContext};
-use tagout_sandbox::{Ended, Host, Lane, Plan, SandboxError, Wanted};
+use tagout_sandbox::{Ended, Enforcer, Host, Lane, Limits, Plan, SandboxError, Wanted};
 use tagout_vocab::limits::{IMAGE_BYTES_MAX, LONG_RUNNING_GRACE_MS};
 use tagout_vocab::{Class, Place, ResourceLimits};
 use tagout_workspace::{Mark, TakenBack};
@@ -219,7 +219,7 @@ impl Room<'_> {
         if lives {
             let detached = running.detach().map_err(of_sandbox)?;
             let id = super::long::note(&places.session, self.ticket, detached, &command.line);
-            let ended = left_running(lane, enforcers, id.map_err(state)?);
+            let ended = left_running((lane, wanted.limits), enforcers, id.map_err(state)?);
             return Ok(Over {
                 ended,
                 places,
@@ -242,7 +242,7 @@ impl Room<'_> {
         Ok(Over {
             whole: ended.failed_by.is_none() && !ended.stopped,
             mark: mark.with_clock_set(ended.clock_was_set),
-            ended: told(ended, self.ticket.execution.as_str()),
+            ended: told(ended, wanted.limits, self.ticket.execution.as_str()),
             places,
             taken,
             locked,
@@ -254,7 +254,11 @@ fn planned(host: &Host, wanted: &Wanted) -> Result<Plan, ToolError> {
     tagout_sandbox::plan(host, wanted).map_err(|refused| of_sandbox(refused.into()))
 }
 
-fn left_running(lane: Lane, enforcers: Vec<tagout_sandbox::Enforcer>, id: String) -> CommandEnded {
+fn left_running(
+    (lane, limits): (Lane, Limits),
+    enforcers: Vec<Enforcer>,
+    id: String,
+) -> CommandEnded {
     CommandEnded {
         exit: None,
         limit_hit: None,
@@ -262,6 +266,7 @@ fn left_running(lane: Lane, enforcers: Vec<tagout_sandbox::Enforcer>, id: String
         printed: Printed::default(),
         lane,
         enforcers,
+        limits,
         wall_ms: 0,
         cpu_ms: 0,
         peak_memory_bytes: None,
@@ -272,13 +277,14 @@ fn left_running(lane: Lane, enforcers: Vec<tagout_sandbox::Enforcer>, id: String
     }
 }
 
-fn told(ended: Ended, artifact: &str) -> CommandEnded {
+fn told(ended: Ended, limits: Limits, artifact: &str) -> CommandEnded {
     CommandEnded {
         exit: Some(ended.exit),
         stopped: ended.stopped,
         printed: Printed::of(&ended.output, Some(artifact.to_owned())),
         lane: ended.lane,
         enforcers: ended.enforcers,
+        limits,
         wall_ms: millis(ended.wall),
         cpu_ms: millis(ended.cpu),
         peak_memory_bytes: ended.peak_memory,

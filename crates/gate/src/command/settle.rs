@@ -40,8 +40,8 @@ pub(crate) struct Refused {
 }
 
 /// What to do about processes that were left behind.
-const LEFT_BEHIND_REMEDY: &str = "nothing was changed; end what you start in the same line (`wait`, \
-    `kill %1`, or an option such as `--no-daemon`), or start what is to go on as long-running";
+const LEFT_BEHIND_REMEDY: &str = "nothing was changed; end what you start in the same line \
+    (`wait`, `kill %1`, or an option such as `--no-daemon`), or start what is to go on as long-running";
 
 impl Refused {
     /// The command itself failed; what it wrote is given up.

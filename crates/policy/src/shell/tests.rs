@@ -46,6 +46,7 @@ fn corpus(text: &str) -> Vec<Labelled> {
 
 const CORPUS: &str = include_str!("../../tests/fixtures/shell.jsonl");
 const OWN: &str = include_str!("../../tests/fixtures/shell-own.jsonl");
+const EVERYDAY: &str = include_str!("../../tests/fixtures/shell-everyday.jsonl");
 
 /// How many of each label are called SAFE, with the misses printed.
 fn measure(name: &str, text: &str) -> [(usize, usize); 2] {
@@ -78,7 +79,7 @@ fn measure(name: &str, text: &str) -> [(usize, usize); 2] {
 /// H4 on labelled commands: nothing destructive is called SAFE, and what is safe nearly always is.
 #[test]
 fn the_corpus_is_judged_in_both_directions() {
-    for (name, text) in [("corpus", CORPUS), ("own", OWN)] {
+    for (name, text) in [("corpus", CORPUS), ("own", OWN), ("everyday", EVERYDAY)] {
         let [safe, destructive] = measure(name, text);
         assert_eq!(destructive.0, 0, "{name}");
         assert!(safe.0 * 100 >= safe.1 * 95, "{name}: {safe:?}");

@@ -1,7 +1,9 @@
 //! Running a command line, and reading what one printed.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
-use tagout_gate::sandbox::{Enforcer, Exit};
+use tagout_gate::sandbox::{Enforcer, Exit, Limits};
 use tagout_gate::{Command, CommandEnded, Context, ToolError};
 use tagout_vocab::limits::{
     ARTIFACT_READ_BYTES_MAX, COMMAND_TIME_MS_MAX, LIST_ENTRIES_MAX, SEARCH_HITS_MAX,
@@ -76,6 +78,7 @@ fn answer(ended: &CommandEnded) -> Value {
         "limit_hit",
         json!(hit.map(|hit| json!({"limit": hit.limit, "by": hit.by, "detail": hit.detail}))),
     );
+    say("limits", limits(&ended.limits));
     say("wall_ms", json!(ended.wall_ms));
     say("cpu_ms", json!(ended.cpu_ms));
     say("peak_memory_bytes", json!(ended.peak_memory_bytes));
@@ -87,6 +90,25 @@ fn answer(ended: &CommandEnded) -> Value {
     say("long_running", json!(ended.long_running));
     say("hint", json!(ended.hint));
     Value::Object(answer)
+}
+
+/// The bounds that were asked for; one that nobody asked for is left out.
+fn limits(limits: &Limits) -> Value {
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let known = [
+        ("wall_ms", limits.wall.map(millis)),
+        ("cpu_ms", limits.cpu.map(millis)),
+        ("memory_bytes", limits.memory_bytes),
+        ("processes", limits.processes),
+        ("file_bytes", limits.file_bytes),
+        ("total_bytes", limits.total_bytes),
+        ("descriptors", limits.descriptors),
+        ("output_bytes", limits.output_bytes),
+    ];
+    let asked = known
+        .into_iter()
+        .filter_map(|(name, bound)| Some((name.to_owned(), json!(bound?))));
+    Value::Object(asked.collect())
 }
 
 fn enforcer(one: &Enforcer) -> Value {

@@ -356,6 +356,23 @@ pub(super) fn new_task() -> Value {
     )
 }
 
+fn bounds() -> Value {
+    let bound = |name, words| sometimes(name, count(words));
+    object(
+        "The bounds that it had.",
+        &[
+            bound("wall_ms", "Milliseconds from start to end."),
+            bound("cpu_ms", "Milliseconds of processor time."),
+            bound("memory_bytes", "Memory of all processes together."),
+            bound("processes", "Processes and threads at once."),
+            bound("file_bytes", "Size of one file."),
+            bound("total_bytes", "Size of all that is written."),
+            bound("descriptors", "Open descriptors of one process."),
+            bound("output_bytes", "Bytes of output."),
+        ],
+    )
+}
+
 pub(super) fn execute_command() -> Value {
     let enforcer = object(
         "A wall or a limit, and who held it.",
@@ -401,6 +418,7 @@ pub(super) fn execute_command() -> Value {
             ),
             always("enforcers", list("Who held what.", &enforcer)),
             sometimes("limit_hit", hit),
+            always("limits", bounds()),
             always("wall_ms", count("Milliseconds from start to end.")),
             always("cpu_ms", count("Milliseconds of processor time.")),
             sometimes("peak_memory_bytes", count("The most memory at once.")),

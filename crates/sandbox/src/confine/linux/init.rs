@@ -190,16 +190,16 @@ fn watch(mut news: News<'_>, first: Pid, mut watcher: Watcher) -> Report {
 
 /// The command has ended, and what it started goes on.
 fn left_behind() -> LimitHit {
-    let names = tree::names(LEFT_BEHIND_NAMES_MAX);
-    let named = if names.is_empty() {
+    let found = tree::names(LEFT_BEHIND_NAMES_MAX);
+    let who = if found.is_empty() {
         String::new()
     } else {
-        format!(" ({})", names.join(", "))
+        format!(" ({})", found.join(", "))
     };
     LimitHit {
         limit: Limit::LeftBehind,
         by: "the sandbox's first process".to_owned(),
-        detail: format!("processes were left behind{named} and had to be ended"),
+        detail: format!("processes were left behind{who} and had to be ended"),
     }
 }
 

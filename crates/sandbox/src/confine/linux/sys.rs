@@ -202,9 +202,9 @@ pub(super) fn kill_all_others() {
     }
 }
 
-/// Has the kernel wake this process after a time to kill every other one of its sandbox, whatever it
-/// is doing then: among a thousand busy processes one look at them can take minutes. Without a pid
-/// name space nothing is killed this way.
+/// Has the kernel wake this process after a time to kill every other one of its sandbox, whatever
+/// it is doing then: among a thousand busy processes one look at them can take minutes. Without a
+/// pid name space nothing is killed this way.
 pub(super) fn kill_all_others_after(time: Duration) -> io::Result<()> {
     extern "C" fn woken(_: c_int) {
         kill_all_others();
