@@ -40,7 +40,9 @@ fn is_there(root: &Path, name: &str) -> bool {
 }
 
 fn chosen<'i>(inner: &'i Inner, root: &Path) -> Vec<&'i String> {
-    let authority = inner.shelf.books.catalogue.authority();
+    let Some(authority) = inner.shelf.books.catalogue.authority() else {
+        return Vec::new();
+    };
     let there = |name: &&String| is_there(root, name);
     let mut chosen: Vec<&String> = authority.lessons.iter().find(there).into_iter().collect();
     chosen.extend(authority.lessons_also.iter().filter(there));

@@ -15,6 +15,7 @@ pub mod catalogue;
 pub mod intents;
 pub mod judge;
 pub mod law;
+mod packed;
 pub mod problem;
 pub mod scope;
 pub mod session;

@@ -10,7 +10,7 @@ use crate::profile::{
     Profile, Prompts, Rewrite, Subagents, Then,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "claude-code",
     title: "Claude Code",
     evidence: Evidence::Run { version: "2.1.325" },

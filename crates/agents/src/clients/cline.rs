@@ -7,7 +7,7 @@ use crate::profile::{
     Profile, Prompts, Rewrite, Subagents, Then,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "cline",
     title: "Cline",
     evidence: Evidence::Run { version: "3.0.65" },

@@ -10,7 +10,7 @@ use crate::profile::{
     Profile, Prompts, Rewrite, Subagents,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "codex",
     title: "Codex CLI",
     evidence: Evidence::Run { version: "0.166.0" },

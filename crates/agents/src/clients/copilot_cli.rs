@@ -9,7 +9,7 @@ use crate::profile::{
     Profile, Prompts, Rewrite, Subagents,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "copilot-cli",
     title: "GitHub Copilot CLI",
     evidence: Evidence::Run { version: "1.0.102" },

@@ -9,7 +9,7 @@ use crate::profile::{
     Powers, Profile, Prompts, Rewrite, Subagents, Then,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "cursor",
     title: "Cursor",
     evidence: Evidence::Read {

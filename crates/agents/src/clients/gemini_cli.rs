@@ -10,7 +10,7 @@ use crate::profile::{
     Profile, Prompts, Rewrite, Subagents,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "gemini-cli",
     title: "Gemini CLI",
     evidence: Evidence::Run { version: "0.61.0" },

@@ -7,7 +7,7 @@ use crate::profile::{
     Prompts, Subagents,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "goose",
     title: "Goose",
     evidence: Evidence::Run { version: "1.52.0" },

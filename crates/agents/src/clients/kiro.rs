@@ -7,7 +7,7 @@ use crate::profile::{
     Prompts, Subagents, Then,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "kiro",
     title: "Kiro",
     evidence: Evidence::Read {

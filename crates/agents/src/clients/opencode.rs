@@ -7,7 +7,7 @@ use crate::profile::{
     Profile, Prompts, Rewrite, Subagents, Then,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "opencode",
     title: "opencode",
     evidence: Evidence::Run { version: "1.18.33" },

@@ -10,7 +10,7 @@ use crate::profile::{
     Profile, Prompts, Subagents,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "qwen-code",
     title: "Qwen Code",
     evidence: Evidence::Run { version: "0.24.4" },

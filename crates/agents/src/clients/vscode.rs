@@ -9,7 +9,7 @@ use crate::profile::{
     Profile, Prompts, Rewrite, Subagents, Then,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "vscode",
     title: "VS Code agent",
     evidence: Evidence::Read {

@@ -7,7 +7,7 @@ use crate::profile::{
     Prompts, Subagents, Then,
 };
 
-pub(crate) const PROFILE: Profile = Profile {
+pub(crate) static PROFILE: Profile = Profile {
     id: "windsurf",
     title: "Windsurf Cascade",
     evidence: Evidence::Read {

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use super::authority::read_authority;
 use super::clients::read_clients;
-use super::{Catalogue, Client, ClientTool, Tool, read_tool};
+use tagout_vocab::Role;
+
+use super::{Catalogue, Client, ClientTool, Tool, packed, read_tool};
+use crate::packed::{Drawer, Packed};
 use crate::problem::{Position, Problem, Problems, suggestion};
 use crate::yaml::{Fields, Node, parse};
 
@@ -47,12 +50,13 @@ pub(super) fn built_in() -> Result<Catalogue, Vec<Problem>> {
     check_clients(&clients_root, &clients, &tools, &mut client_problems);
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     let catalogue = Catalogue {
-        tools,
+        roles: roles(&tools, &native),
+        tools: packed(tools),
         native,
         added: Vec::new(),
-        clients,
+        clients: Drawer::of(clients, |client| &client.id),
         servers: server.into_iter().collect(),
-        authority: authority.unwrap_or_default(),
+        authority: Packed::of(&authority.unwrap_or_default()),
     };
     let files = [
         native_problems,
@@ -70,6 +74,21 @@ pub(super) fn built_in() -> Result<Catalogue, Vec<Problem>> {
     } else {
         Err(found)
     }
+}
+
+/// The first tool that plays each part, one of Tagout's own if there is one.
+fn roles(tools: &[Tool], native: &[String]) -> Vec<(Role, String)> {
+    let is_native = |tool: &&Tool| native.binary_search(&tool.name).is_ok();
+    let (own, others): (Vec<&Tool>, Vec<&Tool>) = tools.iter().partition(is_native);
+    let mut roles: Vec<(Role, String)> = Vec::new();
+    for tool in own.into_iter().chain(others) {
+        if let Some(role) = tool.role
+            && !roles.iter().any(|(known, _)| *known == role)
+        {
+            roles.push((role, tool.name.clone()));
+        }
+    }
+    roles
 }
 
 fn root((file, text): (&str, &str)) -> Result<Node, Vec<Problem>> {

@@ -13,25 +13,31 @@ pub use read::read_tool;
 pub use tool::{Access, PathParam, TargetForm, Tool};
 
 use serde::{Deserialize, Serialize};
-use tagout_vocab::{Class, Origin, Role, ToolAnnotations, WorkspacePath};
+use tagout_vocab::{Origin, Role, ToolAnnotations, WorkspacePath};
 
+use crate::packed::{Drawer, Packed};
 use crate::problem::Problem;
 
 /// Everything that is known about tools, clients and protected paths. Part of the compiled law.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct Catalogue {
-    // Sorted by name; the catalogue's own data.
-    tools: Vec<Tool>,
+    // The catalogue's own data.
+    tools: Drawer<Tool>,
     // Sorted names of those in `tools` that Tagout offers itself.
     native: Vec<String>,
     // Sorted by name; declared by the policy.
     added: Vec<Tool>,
-    // Sorted by id.
-    clients: Vec<Client>,
+    // By id.
+    clients: Drawer<Client>,
+    // The first tool that plays each part, one of Tagout's own if there is one.
+    roles: Vec<(Role, String)>,
     // Names of MCP servers that the workspace knows, Tagout's own first.
     servers: Vec<String>,
-    authority: Authority,
+    authority: Packed<Authority>,
 }
+
+/// Why nothing may be changed where the protected paths can't be told.
+const UNREADABLE: &str = "the list of protected paths can't be read";
 
 /// A tool that was found, and how this origin spells its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +100,7 @@ impl Catalogue {
     fn lookup_client(&self, client: &str, name: &str) -> Option<Resolved<'_>> {
         let client = self.client(client)?;
         if let Some(entry) = client.tool(name) {
-            let tool = find(&self.tools, &entry.tool)?;
+            let tool = self.tools.get(&entry.tool)?;
             return Some(Resolved {
                 tool,
                 aliases: &entry.aliases,
@@ -142,12 +148,12 @@ impl Catalogue {
 
     /// A tool by its canonical name: the catalogue's own, else one of the policy's.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        find(&self.tools, name).or_else(|| find(&self.added, name))
+        self.tools.get(name).or_else(|| find(&self.added, name))
     }
 
     /// Whether the program itself brings the tool, rather than a policy file.
     pub fn is_built_in(&self, name: &str) -> bool {
-        find(&self.tools, name).is_some()
+        self.tools.has(name)
     }
 
     /// A tool that Tagout offers itself.
@@ -155,14 +161,12 @@ impl Catalogue {
         self.native
             .binary_search_by(|known| known.as_str().cmp(name))
             .ok()?;
-        find(&self.tools, name)
+        self.tools.get(name)
     }
 
     /// The tools that Tagout offers itself, by name.
     pub fn native(&self) -> impl Iterator<Item = &Tool> {
-        self.native
-            .iter()
-            .filter_map(|name| find(&self.tools, name))
+        self.native.iter().filter_map(|name| self.tools.get(name))
     }
 
     /// Every tool of the catalogue, the policy's last.
@@ -171,24 +175,20 @@ impl Catalogue {
     }
 
     /// Every client, by id.
-    pub fn clients(&self) -> &[Client] {
-        &self.clients
+    pub fn clients(&self) -> impl Iterator<Item = &Client> {
+        self.clients.iter()
     }
 
     fn client(&self, id: &str) -> Option<&Client> {
-        let at = self
-            .clients
-            .binary_search_by(|client| client.id.as_str().cmp(id))
-            .ok()?;
-        self.clients.get(at)
+        self.clients.get(id)
     }
 
     /// The tool that plays a part, one of Tagout's own if there is one; messages name it.
     pub fn by_role(&self, role: Role) -> Option<&Tool> {
-        let plays = |tool: &&Tool| tool.role == Some(role);
-        self.native()
-            .find(plays)
-            .or_else(|| self.tools().find(plays))
+        let known = self.roles.iter().find(|(plays, _)| *plays == role);
+        known
+            .and_then(|(_, name)| self.tools.get(name))
+            .or_else(|| self.added.iter().find(|tool| tool.role == Some(role)))
     }
 
     /// A4: what a tool means under the wire names of seed 003.
@@ -196,29 +196,29 @@ impl Catalogue {
         tool.annotations()
     }
 
-    /// The protected paths.
-    pub const fn authority(&self) -> &Authority {
-        &self.authority
-    }
-
-    /// The protected paths, to add more of them.
-    pub const fn authority_mut(&mut self) -> &mut Authority {
-        &mut self.authority
+    /// The protected paths. `None` where they can't be read.
+    pub fn authority(&self) -> Option<&Authority> {
+        self.authority.get()
     }
 
     /// Why no call may change this path, if none may.
     pub fn is_authority(&self, path: &WorkspacePath) -> Option<&str> {
-        self.authority.workspace_reason(path)
+        self.authority.get().map_or(Some(UNREADABLE), |authority| {
+            authority.workspace_reason(path)
+        })
     }
 
     /// Whether removing, moving or replacing this folder would take protected paths along.
     pub fn holds_authority(&self, path: &WorkspacePath) -> bool {
-        self.authority.holds(path)
+        let authority = self.authority.get();
+        authority.is_none_or(|authority| authority.holds(path))
     }
 
     /// Why no call may change this path outside of the workspace, if none may.
     pub fn is_home_authority(&self, raw: &str) -> Option<&str> {
-        self.authority.home_reason(raw)
+        self.authority
+            .get()
+            .map_or(Some(UNREADABLE), |authority| authority.home_reason(raw))
     }
 
     /// Tells the names of MCP servers, so that clients' spellings of their tools can be read.
@@ -230,13 +230,6 @@ impl Catalogue {
         }
     }
 
-    /// Makes a tool destructive. False when there is none of that name.
-    pub fn narrow(&mut self, name: &str) -> bool {
-        let named = |tool: &&mut Tool| tool.name == name;
-        let tool = self.tools.iter_mut().chain(&mut self.added).find(named);
-        tool.map(|tool| tool.class = Class::Destructive).is_some()
-    }
-
     /// Takes over the policy's tools: new names, and narrower meanings of known ones.
     ///
     /// A tool of an MCP server is named `mcp__SERVER__TOOL`. Whatever would allow more than the
@@ -244,14 +237,10 @@ impl Catalogue {
     pub fn extend(&mut self, additional: Vec<Tool>) -> Vec<ExtendError> {
         let mut refused = Vec::new();
         for tool in additional {
-            if let Ok(at) = self
-                .tools
-                .binary_search_by(|known| known.name.cmp(&tool.name))
-            {
-                if let Some(known) = self.tools.get_mut(at)
-                    && let Err(error) = narrow_to(known, tool)
-                {
-                    refused.push(error);
+            if let Some(known) = self.tools.get(&tool.name) {
+                match narrowed(known.clone(), tool) {
+                    Ok(narrower) => self.replace(narrower),
+                    Err(error) => refused.push(error),
                 }
                 continue;
             }
@@ -265,10 +254,21 @@ impl Catalogue {
         }
         refused
     }
+
+    fn replace(&mut self, tool: Tool) {
+        let others = self.tools.iter().filter(|known| known.name != tool.name);
+        let mut tools: Vec<Tool> = others.cloned().collect();
+        tools.push(tool);
+        self.tools = packed(tools);
+    }
 }
 
-/// Narrows a known tool to what the policy says of it, or says what would widen it.
-fn narrow_to(known: &mut Tool, wanted: Tool) -> Result<(), ExtendError> {
+fn packed(tools: Vec<Tool>) -> Drawer<Tool> {
+    Drawer::of(tools, |tool| &tool.name)
+}
+
+/// A known tool, narrowed to what the policy says of it, or what would widen it.
+fn narrowed(known: Tool, wanted: Tool) -> Result<Tool, ExtendError> {
     let changed = [
         ("class", known.class > wanted.class),
         ("level", wanted.level < known.level),
@@ -295,12 +295,10 @@ fn narrow_to(known: &mut Tool, wanted: Tool) -> Result<(), ExtendError> {
         });
     }
     // Two schemas can't be compared for which is narrower, so the catalogue's own stays.
-    let input_schema = known.input_schema.take();
-    *known = Tool {
-        input_schema,
+    Ok(Tool {
+        input_schema: known.input_schema,
         ..wanted
-    };
-    Ok(())
+    })
 }
 
 fn contains_all(whole: &[String], part: &[String]) -> bool {

@@ -237,8 +237,9 @@ fn extending_never_widens() {
         Some(Class::Safe)
     );
     assert_eq!(class(&client("qwen-code"), "mcp__github__other"), None);
-    assert!(catalogue.narrow("read_file"));
-    assert!(!catalogue.narrow("no_such_tool"));
+    let mut narrower = catalogue.tool("read_file").unwrap().clone();
+    narrower.class = Class::Destructive;
+    assert!(catalogue.extend(vec![narrower]).is_empty());
     let found = catalogue.lookup(&client("codex"), "view_image").unwrap();
     assert_eq!(found.tool.class, Class::Safe);
     let read = catalogue.lookup(&client("claude-code"), "Read").unwrap();

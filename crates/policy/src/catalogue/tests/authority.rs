@@ -170,7 +170,7 @@ fn home_is_protected_too() {
 #[test]
 fn instruction_files_are_a_list_of_their_own() {
     let catalogue = built_in();
-    let authority = catalogue.authority();
+    let authority = catalogue.authority().unwrap();
     let files = [
         "CLAUDE.md",
         "sub/AGENTS.md",

@@ -189,7 +189,7 @@ fn clients_tools_have_their_meaning() {
         }
     }
     let named: BTreeSet<&str> = MEANINGS.iter().map(|(id, _, _)| *id).collect();
-    let known: BTreeSet<&str> = catalogue.clients().iter().map(|c| c.id.as_str()).collect();
+    let known: BTreeSet<&str> = catalogue.clients().map(|c| c.id.as_str()).collect();
     assert_eq!(named, known);
 }
 

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 const MAGIC: [u8; 8] = *b"TAGOUTLW";
 /// Changes whenever a stored type changes its shape.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 const DIGEST_BYTES: usize = 32;
 const DOMAIN_KEY: &str = "tagout compiled law key";
 const DOMAIN_BUILD: &str = "tagout compiled law build";

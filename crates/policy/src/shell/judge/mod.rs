@@ -66,7 +66,7 @@ impl Walker<'_> {
         match word.rsplit_once('/') {
             None => (word, true),
             Some((folder, name)) => {
-                let lists = &self.context.knowledge.lists;
+                let lists = self.context.knowledge.lists();
                 let system = lists.folders.iter().any(|known| known == folder);
                 let workspace = self.context.roots.workspace.as_str();
                 let inside = !workspace.is_empty() && folder.starts_with(workspace);

@@ -43,7 +43,7 @@ impl Walker<'_> {
     }
 
     pub(in crate::shell) fn write_path(&self, arg: &Arg, state: &State, findings: &mut Findings) {
-        let lists = &self.context.knowledge.lists;
+        let lists = self.context.knowledge.lists();
         if arg
             .exact
             .as_deref()
@@ -98,7 +98,7 @@ impl Walker<'_> {
         let root = self
             .target(arg, state)
             .is_some_and(|target| target.place.inside().is_some_and(WorkspacePath::is_root));
-        let precious = floor::precious(arg, &self.context.knowledge.lists.precious);
+        let precious = floor::precious(arg, &self.context.knowledge.lists().precious);
         let here = floor::names_here(arg) && state.folder.as_deref() == Some("");
         if root || precious || here {
             findings.catastrophe(format!("it works on the whole of `{}`", arg.shown));

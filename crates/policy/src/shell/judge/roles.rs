@@ -121,7 +121,7 @@ impl Walker<'_> {
             findings.unknown(format!("`{}` is not a plain name of a variable", arg.shown));
             return;
         };
-        let lists = &self.context.knowledge.lists;
+        let lists = self.context.knowledge.lists();
         let exported = self.context.exported.iter().any(|known| known == name);
         if exported || listed(&lists.influential, name) {
             findings.unknown(format!("it sets `{name}`, which changes what programs do"));

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::check::{Example, check};
 use super::{Builtin, Entry, Knowledge, Lists, Mode, Operand, OptionTable, Role, Style, Verdict};
+use crate::packed::{Packed, Runs};
 use crate::problem::{Problem, Problems};
 use crate::yaml::{self, Fields, Node};
 
@@ -140,9 +141,33 @@ const LIST_FIELDS: &[&str] = &[
     "helped",
 ];
 
+/// Knowledge while it is gathered.
+#[derive(Debug, Default)]
+struct Gathered {
+    names: Vec<(String, u32)>,
+    entries: Vec<Vec<u8>>,
+    groups: Vec<(String, Vec<u8>)>,
+    lists: Lists,
+}
+
+impl Gathered {
+    fn pack(mut self) -> Knowledge {
+        self.names.sort();
+        self.groups.sort_by(|a, b| a.0.cmp(&b.0));
+        Knowledge {
+            names: Runs::of(self.names.iter().map(|(name, _)| name.as_bytes())),
+            places: self.names.iter().map(|(_, place)| *place).collect(),
+            entries: Runs::of(self.entries.iter().map(Vec::as_slice)),
+            group_names: Runs::of(self.groups.iter().map(|(name, _)| name.as_bytes())),
+            groups: Runs::of(self.groups.iter().map(|(_, bytes)| bytes.as_slice())),
+            lists: Packed::of(&self.lists),
+        }
+    }
+}
+
 /// Loads files and checks every example in them.
 pub(super) fn load(files: &[(&str, &str)]) -> Result<Knowledge, Vec<Problem>> {
-    let mut knowledge = Knowledge::default();
+    let mut gathered = Gathered::default();
     let mut examples = Vec::new();
     for (file, text) in files {
         let root = yaml::parse(file, text).map_err(|problem| vec![problem])?;
@@ -153,12 +178,11 @@ pub(super) fn load(files: &[(&str, &str)]) -> Result<Knowledge, Vec<Problem>> {
                 problems: &mut problems,
                 examples: &mut examples,
             };
-            reader.file(&root, &mut knowledge);
+            reader.file(&root, &mut gathered);
         }
         problems.finish(())?;
     }
-    knowledge.names.sort();
-    knowledge.groups.sort_by(|a, b| a.0.cmp(&b.0));
+    let knowledge = gathered.pack();
     let wrong = check(&knowledge, &examples);
     if wrong.is_empty() {
         Ok(knowledge)
@@ -174,7 +198,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn file(&mut self, root: &Node, knowledge: &mut Knowledge) {
+    fn file(&mut self, root: &Node, gathered: &mut Gathered) {
         let known = ["programs", "groups", "lists"];
         let Some(fields) = Fields::of(root, "a file of programs", &known, self.problems) else {
             return;
@@ -186,10 +210,10 @@ impl Reader<'_> {
         {
             let packed = postcard::to_allocvec(&self.tables(tables)).unwrap_or_default();
             let name = name.as_text().unwrap_or_default().to_owned();
-            knowledge.groups.push((name, packed));
+            gathered.groups.push((name, packed));
         }
         if let Some(lists) = fields.get("lists") {
-            self.lists(lists, &mut knowledge.lists);
+            self.lists(lists, &mut gathered.lists);
         }
         for node in fields
             .get("programs")
@@ -199,14 +223,14 @@ impl Reader<'_> {
             let Some((names, bytes)) = self.entry(node) else {
                 continue;
             };
-            let place = u32::try_from(knowledge.entries.len()).unwrap_or(u32::MAX);
-            knowledge.entries.push(bytes);
+            let place = u32::try_from(gathered.entries.len()).unwrap_or(u32::MAX);
+            gathered.entries.push(bytes);
             for name in names {
-                if knowledge.names.iter().any(|(known, _)| *known == name) {
+                if gathered.names.iter().any(|(known, _)| *known == name) {
                     let message = format!("the program `{name}` is described twice");
                     self.problems.add(node.at(), message);
                 }
-                knowledge.names.push((name, place));
+                gathered.names.push((name, place));
             }
         }
     }

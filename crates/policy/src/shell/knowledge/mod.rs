@@ -10,19 +10,21 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::packed::{Packed, Runs};
 use crate::problem::Problem;
 
 /// What the analysis knows about programs and variables.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 pub struct Knowledge {
-    /// Program names, sorted, each with the place of its entry.
-    names: Vec<(String, u32)>,
-    /// Entries, packed.
-    entries: Vec<Vec<u8>>,
-    /// Option tables that several entries share, packed, by name, sorted.
-    groups: Vec<(String, Vec<u8>)>,
-    /// What is known of variables and of what programs print.
-    pub(super) lists: Lists,
+    // Program names, sorted, and the place of the entry of each.
+    names: Runs,
+    places: Vec<u32>,
+    // Entries, packed.
+    entries: Runs,
+    // Option tables that several entries share, packed, by name, sorted.
+    group_names: Runs,
+    groups: Runs,
+    lists: Packed<Lists>,
 }
 
 /// Plain lists of names.
@@ -56,6 +58,25 @@ pub(super) struct Lists {
     pub(super) precious: Vec<String>,
     /// Programs that read and, where a configuration in the workspace says so, start others.
     pub(super) helped: Vec<String>,
+}
+
+impl Lists {
+    const NONE: Self = Self {
+        folders: Vec::new(),
+        harmless: Vec::new(),
+        harmless_values: Vec::new(),
+        influential: Vec::new(),
+        numbers: Vec::new(),
+        absolute: Vec::new(),
+        prints_number: Vec::new(),
+        prints_numbers: Vec::new(),
+        prints_path: Vec::new(),
+        prints_word: Vec::new(),
+        sinks: Vec::new(),
+        devices: Vec::new(),
+        precious: Vec::new(),
+        helped: Vec::new(),
+    };
 }
 
 /// How a program reads its arguments.
@@ -274,31 +295,36 @@ impl Knowledge {
 
     /// The names of all programs.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(|(name, _)| name.as_str())
+        self.names
+            .iter()
+            .filter_map(|name| std::str::from_utf8(name).ok())
     }
 
     /// Whether a configuration in the workspace can make a program start others, although it only
     /// reads: walls hold it then, and its own line does not tell.
     pub fn is_helped(&self, program: &str) -> bool {
         let name = program.rsplit('/').next().unwrap_or(program);
-        self.lists.helped.iter().any(|known| known == name)
+        self.lists().helped.iter().any(|known| known == name)
+    }
+
+    /// What is known of variables and of what programs print.
+    pub(super) fn lists(&self) -> &Lists {
+        static NONE: Lists = Lists::NONE;
+        self.lists.get().unwrap_or(&NONE)
     }
 
     pub(super) fn entry(&self, name: &str) -> Option<Entry<'_>> {
-        let found = self
-            .names
-            .binary_search_by(|(known, _)| known.as_str().cmp(name))
-            .ok()?;
-        let (_, place) = self.names.get(found)?;
+        // Without the lists nobody could say what is harmless, so that no program is known.
+        self.lists.get()?;
+        let place = self.places.get(self.names.find(name)?)?;
         unpack(self.entries.get(usize::try_from(*place).ok()?)?)
     }
 
     pub(super) fn group(&self, name: &str) -> Vec<OptionTable<'_>> {
-        self.groups
-            .binary_search_by(|(known, _)| known.as_str().cmp(name))
-            .ok()
-            .and_then(|found| self.groups.get(found))
-            .and_then(|(_, bytes)| postcard::from_bytes(bytes).ok())
+        let found = self.group_names.find(name);
+        found
+            .and_then(|at| self.groups.get(at))
+            .and_then(|bytes| postcard::from_bytes(bytes).ok())
             .unwrap_or_default()
     }
 }

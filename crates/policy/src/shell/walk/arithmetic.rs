@@ -49,7 +49,7 @@ impl Walker<'_> {
     }
 
     fn operand(&mut self, name: &str, after: &str, state: &mut State) {
-        let lists = &self.context.knowledge.lists;
+        let lists = self.context.knowledge.lists();
         let after = after.trim_start();
         let assigned = after.starts_with('=') && !after.starts_with("==");
         if assigned && listed(&lists.influential, name) {

@@ -111,7 +111,7 @@ impl Walker<'_> {
                 values.push(arg.value());
             }
         }
-        let lists = &self.context.knowledge.lists;
+        let lists = self.context.knowledge.lists();
         let exported = self.context.exported.iter().any(|known| known == name);
         if exported || listed(&lists.influential, name) {
             findings.unknown(format!("it sets `{name}`, which changes what programs do"));

@@ -228,7 +228,7 @@ impl<'a> Walker<'a> {
         state: &mut State,
         findings: &mut Findings,
     ) {
-        let lists = &self.context.knowledge.lists;
+        let lists = self.context.knowledge.lists();
         let inherited = self.context.exported.contains(&name) || state.exported.contains(&name);
         if (inherited || listed(&lists.influential, &name)) && !self.harmless(&name, &value) {
             findings.unknown(format!("it sets `{name}`, which changes what programs do"));
@@ -245,7 +245,7 @@ impl<'a> Walker<'a> {
     }
 
     fn harmless(&self, name: &str, value: &Value) -> bool {
-        let lists = &self.context.knowledge.lists;
+        let lists = self.context.knowledge.lists();
         let pair = match value {
             Value::Known(text) => format!("{name}={text}"),
             Value::Number | Value::Numbers | Value::Headed(_) | Value::Word | Value::Unknown => {

@@ -111,7 +111,7 @@ impl Walker<'_> {
                 | Value::Unknown => Value::Unknown,
             },
             ParamForm::Assign => {
-                let lists = &self.context.knowledge.lists;
+                let lists = self.context.knowledge.lists();
                 if listed(&lists.influential, &param.name) {
                     let reason =
                         format!("it sets `{}`, which changes what programs do", param.name);
@@ -162,7 +162,7 @@ impl Walker<'_> {
         if state.knows(name) {
             return state.get(name);
         }
-        let lists = &self.context.knowledge.lists;
+        let lists = self.context.knowledge.lists();
         let has = |list: &[String]| list.iter().any(|known| known == name);
         if has(&lists.numbers) {
             Value::Number
@@ -198,7 +198,7 @@ impl Walker<'_> {
             line.push(' ');
         }
         let line = line.trim_end();
-        let lists = &self.context.knowledge.lists;
+        let lists = self.context.knowledge.lists();
         if !assigns.is_empty() {
             Value::Unknown
         } else if matches(&lists.prints_number, line) {

@@ -1,0 +1,247 @@
+//! Values that stay packed until someone asks for them: a short-lived process pays only for what it
+//! looks at.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+use serde::de::{DeserializeOwned, Error as _, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Bytes that are written and read as one run, not one by one.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+struct Bytes(Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Run;
+        impl Visitor<'_> for Run {
+            type Value = Bytes;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("bytes")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+        }
+        deserializer.deserialize_bytes(Run)
+    }
+}
+
+/// Many runs of bytes in one.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Runs {
+    bytes: Bytes,
+    // Where each one ends.
+    ends: Vec<u32>,
+}
+
+impl Runs {
+    pub(crate) fn of<'r>(runs: impl IntoIterator<Item = &'r [u8]>) -> Self {
+        let mut all = Self::default();
+        for run in runs {
+            all.bytes.0.extend_from_slice(run);
+            all.ends
+                .push(u32::try_from(all.bytes.0.len()).unwrap_or(u32::MAX));
+        }
+        all
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
+        let end = usize::try_from(*self.ends.get(at)?).ok()?;
+        let before = at.checked_sub(1).and_then(|before| self.ends.get(before));
+        let start = usize::try_from(before.copied().unwrap_or_default()).ok()?;
+        self.bytes.0.get(start..end)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// The place of a name among runs that are sorted names.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.get(middle)?.cmp(name.as_bytes()) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}
+
+/// Named values, sorted by name, of which each stays packed until it is asked for.
+///
+/// A value that can't be unpacked is as good as not there, and what is not there is refused.
+pub(crate) struct Drawer<T> {
+    names: Runs,
+    values: Runs,
+    open: Vec<OnceLock<Option<Box<T>>>>,
+}
+
+impl<T: Serialize + DeserializeOwned> Drawer<T> {
+    /// Packs values under their names.
+    pub(crate) fn of(mut values: Vec<T>, name: impl Fn(&T) -> &str) -> Self {
+        values.sort_by(|a, b| name(a).cmp(name(b)));
+        let packed: Vec<Vec<u8>> = values.iter().map(pack).collect();
+        Self::holding(
+            Runs::of(values.iter().map(|value| name(value).as_bytes())),
+            Runs::of(packed.iter().map(Vec::as_slice)),
+        )
+    }
+
+    fn holding(names: Runs, values: Runs) -> Self {
+        let open = (0..names.len()).map(|_| OnceLock::new()).collect();
+        Self {
+            names,
+            values,
+            open,
+        }
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.find(name).is_some()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+        self.at(self.names.find(name)?)
+    }
+
+    fn at(&self, at: usize) -> Option<&T> {
+        let unpacked = || unpack(self.values.get(at)?).map(Box::new);
+        self.open.get(at)?.get_or_init(unpacked).as_deref()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.names.len()).filter_map(|at| self.at(at))
+    }
+}
+
+fn pack<T: Serialize>(value: &T) -> Vec<u8> {
+    // What can't be packed can't be unpacked either, and is then not there.
+    postcard::to_allocvec(value).unwrap_or_default()
+}
+
+fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    postcard::from_bytes(bytes).ok()
+}
+
+impl<T: Serialize + DeserializeOwned> Clone for Drawer<T> {
+    fn clone(&self) -> Self {
+        Self::holding(self.names.clone(), self.values.clone())
+    }
+}
+
+impl<T> PartialEq for Drawer<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names && self.values == other.values
+    }
+}
+
+impl<T> Eq for Drawer<T> {}
+
+impl<T> fmt::Debug for Drawer<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.names.iter().map(String::from_utf8_lossy);
+        formatter.debug_set().entries(names).finish()
+    }
+}
+
+impl<T> Serialize for Drawer<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.names, &self.values).serialize(serializer)
+    }
+}
+
+impl<'de, T: Serialize + DeserializeOwned> Deserialize<'de> for Drawer<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (names, values): (Runs, Runs) = Deserialize::deserialize(deserializer)?;
+        if names.len() != values.len() {
+            return Err(D::Error::custom("as many names as values"));
+        }
+        Ok(Self::holding(names, values))
+    }
+}
+
+/// One value that stays packed until it is asked for.
+pub(crate) struct Packed<T> {
+    bytes: Bytes,
+    open: OnceLock<Option<Box<T>>>,
+    kind: PhantomData<T>,
+}
+
+impl<T: Serialize + DeserializeOwned> Packed<T> {
+    pub(crate) fn of(value: &T) -> Self {
+        Self::holding(Bytes(pack(value)))
+    }
+
+    const fn holding(bytes: Bytes) -> Self {
+        Self {
+            bytes,
+            open: OnceLock::new(),
+            kind: PhantomData,
+        }
+    }
+
+    /// The value. `None` where it can't be unpacked: nothing may then be taken for granted.
+    pub(crate) fn get(&self) -> Option<&T> {
+        let unpacked = || unpack(&self.bytes.0).map(Box::new);
+        self.open.get_or_init(unpacked).as_deref()
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Default> Default for Packed<T> {
+    fn default() -> Self {
+        Self::of(&T::default())
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> Clone for Packed<T> {
+    fn clone(&self) -> Self {
+        Self::holding(self.bytes.clone())
+    }
+}
+
+impl<T> PartialEq for Packed<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl<T> Eq for Packed<T> {}
+
+impl<T: Serialize + DeserializeOwned + fmt::Debug> fmt::Debug for Packed<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(formatter)
+    }
+}
+
+impl<T> Serialize for Packed<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.bytes.serialize(serializer)
+    }
+}
+
+impl<'de, T: Serialize + DeserializeOwned> Deserialize<'de> for Packed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Bytes::deserialize(deserializer).map(Self::holding)
+    }
+}
+
+#[cfg(test)]
+mod tests;
