@@ -98,6 +98,7 @@ const ENTRY_FIELDS: &[&str] = &[
     "any",
     "verdict",
     "why",
+    "instead",
     "options",
     "uses",
     "operands",
@@ -312,6 +313,7 @@ impl Reader<'_> {
                 .word("verdict", VERDICTS, self.problems)
                 .unwrap_or_default(),
             why: text("why"),
+            instead: text("instead"),
             options: fields
                 .get("options")
                 .map(|node| self.tables(node))
