@@ -251,8 +251,8 @@ pub fn plan<E>(
     Ok(work.finish())
 }
 
-/// The places of steps that a later undo in force has taken back; a chosen undo is about to lose its
-/// force. What came under the same id after the undo is none of its business.
+/// The places of steps that a later undo in force has taken back; a chosen undo is about to lose
+/// its force. What came under the same id after the undo is none of its business.
 fn undone(steps: &[Step], chosen: &BTreeSet<CallId>) -> BTreeSet<usize> {
     let (mut taken, mut undone) = (BTreeSet::new(), BTreeSet::new());
     for (place, step) in steps.iter().enumerate().rev() {

@@ -148,7 +148,7 @@ fn commits_with_three_parents_may_be_made() {
          git add src && git commit -qm $one; done && git checkout -q master && \
          git merge -q x y z -m wide",
         "cat src/a.txt",
-        "echo new > src/new.txt && echo more >> src/a.txt && git stash -q -u",
+        "echo new > src/new.txt && echo more >> src/a.txt && git stash push -q -u -- src",
         "git stash pop -q",
     ] {
         let ran = site.exec(&line.replace("master", branch.trim()));
@@ -185,7 +185,8 @@ fn other_worktrees_and_submodules_are_left_alone() {
         assert_eq!(staged(), "", "{line}");
     }
     // That an index was only looked through is no change of what it stages.
-    let line = "touch .git/worktrees/beside/index && git add src && git commit -qm fine";
+    let line = "python3 -c 'import os; os.utime(\".git/worktrees/beside/index\")' && \
+                git add src && git commit -qm fine";
     let ran = site.exec(&format!("echo two > src/b.txt && {line}"));
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
 }

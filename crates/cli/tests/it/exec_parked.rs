@@ -120,7 +120,13 @@ fn what_is_parked_is_durable_first() {
     ]);
     let mut command = Command::new("strace");
     command
-        .args(["-y", "-e", "trace=syncfs,renameat,renameat2,linkat", "-o"])
+        .args([
+            "-f",
+            "-y",
+            "-e",
+            "trace=syncfs,renameat,renameat2,linkat",
+            "-o",
+        ])
         .arg(&trace)
         .arg(exec.get_program())
         .args(exec.get_args());

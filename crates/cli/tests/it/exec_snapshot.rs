@@ -404,6 +404,7 @@ fn in_place_nothing_is_given_up() {
 #[test]
 fn in_place_a_link_is_no_way_into_the_scope() {
     let site = accepting("none");
+    site.write("lib/a.txt", "one\n");
     let words = [
         "intent",
         "new",
@@ -411,7 +412,7 @@ fn in_place_a_link_is_no_way_into_the_scope() {
         "--name",
         "Deep",
         "--scope",
-        "src/*/inner/**",
+        "lib/*/inner/**",
         "--yes",
     ];
     let made = site.tagout(&words);
@@ -425,12 +426,12 @@ fn in_place_a_link_is_no_way_into_the_scope() {
         );
         told(&within(&site, &args, spaces).output().unwrap())
     };
-    let told = within("python3 -c 'import os; os.symlink(\"a.txt\", \"src/way\")'");
+    let told = within("python3 -c 'import os; os.symlink(\"a.txt\", \"lib/way\")'");
     assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
-    assert!(site.root().join("src/way").symlink_metadata().is_err());
-    let told = within("python3 -c 'import os; os.mkdir(\"src/way\")'");
+    assert!(site.root().join("lib/way").symlink_metadata().is_err());
+    let told = within("python3 -c 'import os; os.mkdir(\"lib/way\")'");
     assert_eq!(told["outcome"], "completed", "{told:#}");
-    assert!(site.root().join("src/way").is_dir());
+    assert!(site.root().join("lib/way").is_dir());
 }
 
 /// B2: a tool's cache in the home is kept for the session in this lane too.

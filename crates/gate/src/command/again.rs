@@ -70,9 +70,9 @@ pub(super) fn keep_bases(inner: &Inner, ticket: &Ticket, parked: &Parked, own: &
 /// How the name of the file ends that holds the permission bits from before the command.
 const MODE: &str = "mode";
 
-/// The permission bits that are to be set, if any: those of the side that changed them. An error is
-/// what stands against that.
-fn mode((now, left): (u32, u32), base: &Path) -> Result<Option<u32>, String> {
+/// The permission bits that are to be set, if any: those of the side that changed them. Or how the
+/// path comes out because both did.
+fn mode((now, left): (u32, u32), base: &Path) -> Result<Option<u32>, Met> {
     let text = files::read(&base.with_extension(MODE), SIDECAR_BYTES_MAX as u64);
     let text = text.ok().flatten().unwrap_or_default();
     let known = String::from_utf8_lossy(&text);
@@ -83,9 +83,9 @@ fn mode((now, left): (u32, u32), base: &Path) -> Result<Option<u32>, String> {
     if before == Some(now) {
         return Ok(Some(left));
     }
-    Err(format!(
+    Err(Met::Clash(format!(
         "its permissions are {now:o}, and the command gave it {left:o}"
-    ))
+    )))
 }
 
 /// Brings a set together with what changed in the workspace since its command began.
@@ -162,7 +162,7 @@ fn one(
     let base = base_of(own, &conflict.path);
     let mode = match mode((now.mode, entry.attributes.mode), &base) {
         Ok(mode) => mode,
-        Err(why) => return Ok(Met::Clash(why)),
+        Err(clash) => return Ok(clash),
     };
     let Some(now) = &now.bytes else {
         return clash("it is too large to be brought together");

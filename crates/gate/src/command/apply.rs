@@ -166,9 +166,10 @@ impl Engine {
             }
         }
         let changed = record::path_changes(&transaction.staged()?);
+        let merged = agreed.values().filter(|both| both.text.is_some()).count();
         let data = json!({
             "parked": parked.id, "applied": changed.len(), "leftOut": left_out.len(),
-            "madeBy": parked.execution, "merged": agreed.values().filter(|both| both.text.is_some()).count(),
+            "madeBy": parked.execution, "merged": merged,
         });
         let mut event = self.parked_event(parked, data, by);
         event.execution_id = Some(execution.to_string());

@@ -88,7 +88,7 @@ pub(crate) fn judged(
     let entries: Vec<&Entry> = set.judged().collect();
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
     // Only folders come without a digest here.
-    let (mut paths, refused) = judged_changes(inner, intent, (&changes, &|_| true));
+    let (mut paths, refused) = judged_changes(inner, intent, &changes, &|_| true);
     let beyond = commits::beyond(inner, intent, set, own);
     paths.extend(beyond.iter().map(|one| ParkedPath {
         path: one.path.to_string(),
@@ -110,7 +110,8 @@ pub(crate) fn judged(
 pub(crate) fn judged_changes(
     inner: &Inner,
     intent: Option<&IntentId>,
-    (changes, is_folder): (&[Change], &dyn Fn(&RelPath) -> bool),
+    changes: &[Change],
+    is_folder: &dyn Fn(&RelPath) -> bool,
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let mut beyond = of_git(inner, changes);
     let own = not_of_git(changes, true);
@@ -137,7 +138,7 @@ pub(crate) fn judged_taken(
     taken: &TakenBack,
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let is_folder = |path: &RelPath| taken.is_folder(path);
-    judged_changes(inner, intent, (&taken.changes, &is_folder))
+    judged_changes(inner, intent, &taken.changes, &is_folder)
 }
 
 /// What git runs or obeys gives authority, although git's folder belongs to no intent.

@@ -259,12 +259,12 @@ fn what_cannot_be_opened_says_why() {
 fn a_session_has_one_parent() {
     let world = World::new();
     let engine = world.engine();
-    for number in 0..12 {
+    for number in 0..8 {
         let child = SessionId::new(&format!("child-{number}")).unwrap();
         let barrier = std::sync::Barrier::new(4);
         std::thread::scope(|scope| {
             for parent in 0..4 {
-                let (engine, barrier, child) = (world.engine(), &barrier, &child);
+                let (engine, barrier, child) = (engine.clone(), &barrier, &child);
                 scope.spawn(move || {
                     let parent = SessionId::new(&format!("parent-{parent}")).unwrap();
                     barrier.wait();

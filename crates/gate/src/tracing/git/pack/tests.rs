@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tagout_workspace::files;
+
 use super::{Oid, all, apply, object};
 
 #[test]
@@ -66,8 +68,9 @@ fn chain(folder: &Path, links: u8) {
         index.extend(u32::try_from(*offset).unwrap().to_be_bytes());
     }
     std::fs::create_dir(folder.join("pack")).unwrap();
-    std::fs::write(folder.join("pack/pack-1.pack"), data).unwrap();
-    std::fs::write(folder.join("pack/pack-1.idx"), index).unwrap();
+    for (name, bytes) in [("pack/pack-1.pack", data), ("pack/pack-1.idx", index)] {
+        files::write_atomic(&folder.join(name), &bytes, None).unwrap();
+    }
 }
 
 fn name(number: u8) -> [u8; 20] {
