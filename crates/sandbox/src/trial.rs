@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tagout_vocab::limits::TRIAL_OUTPUT_BYTES_MAX;
+use tagout_vocab::limits::{TRIAL_GRACE_MS, TRIAL_OUTPUT_BYTES_MAX};
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ pub fn trial(trial: Trial) -> io::Result<Tried> {
     {
         kill_process_group(group, Signal::KILL).unwrap_or_default();
     }
-    let grace = Duration::from_millis(100).max(left());
+    let grace = Duration::from_millis(TRIAL_GRACE_MS).max(left());
     Ok(Tried {
         code: status.flatten(),
         stdout: stdout.recv_timeout(grace).unwrap_or_default(),

@@ -399,6 +399,9 @@ pub const LEFT_BEHIND_NAMES_MAX: usize = 5;
 /// How long git may take to say what a command's commits contain.
 pub const GIT_ASKED_MS_MAX: u64 = 30_000;
 
+/// New commits that are looked into; what brings more is parked.
+pub const GIT_NEW_COMMITS_MAX: usize = 5_000;
+
 /// What it may say.
 pub const GIT_ASKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -666,6 +669,15 @@ pub const GIT_READ_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Bytes of a list of steps, as a rebase keeps one, that are looked through.
 pub const GIT_STEPS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// Bytes of a file of git's that names one thing.
+pub const GIT_SMALL_BYTES_MAX: u64 = 64 * 1024;
+
+/// Bytes of the file that lists a repository's refs.
+pub const GIT_PACKED_REFS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Folders that the name of a ref may have.
+pub const GIT_REF_DEPTH_MAX: usize = 16;
+
 /// Further object stores that a repository names.
 pub const GIT_ALTERNATES_MAX: usize = 5;
 
@@ -686,3 +698,21 @@ pub const LOG_WORDS_CHARS_MAX: usize = 72;
 
 /// Characters of the reason of a refusal that one line of the log shows.
 pub const LOG_REASON_CHARS_MAX: usize = 160;
+
+/// How long a hook may take that does not know its event.
+pub const HOOK_UNKNOWN_EVENT_MS_MAX: u64 = 2_000;
+
+/// Intents that a client is told of at its start.
+pub const HOOK_INTENTS_SHOWN_MAX: usize = 8;
+
+/// Bytes of the note that says how a long-running command ended.
+pub const EXIT_NOTE_BYTES_MAX: u64 = 16;
+
+/// How long the output of a tried program is waited for at least once it has ended.
+pub const TRIAL_GRACE_MS: u64 = 100;
+
+/// Bytes of a file with records that is taken in at once.
+pub const TRACE_IMPORT_BYTES_MAX: usize = SIDECAR_BYTES_MAX * 16;
+
+/// Characters of a commit's id that people are shown.
+pub const SHORT_ID_CHARS: usize = 8;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use tagout_ledger::{Event, Index, LifecycleState, Query};
-use tagout_vocab::limits::{LEDGER_FOLLOW_PAUSE_MS, LEDGER_QUERY_ROWS_MAX};
+use tagout_vocab::limits::{LEDGER_FOLLOW_PAUSE_MS, LEDGER_QUERY_ROWS_MAX, SHORT_ID_CHARS};
 use tagout_vocab::{Code, IntentId, SessionId};
 
 use self::words::Words;
@@ -129,9 +129,6 @@ fn shown(table: &mut Table, (index, events): (&Index, &[Event]), json: bool) -> 
 
 const COLUMNS: usize = 8;
 
-/// Characters of a commit's id that people are shown.
-const SHORT: usize = 8;
-
 /// Lines whose columns stay where they are while more lines come.
 #[derive(Debug, Default)]
 struct Table {
@@ -181,7 +178,7 @@ fn cells(event: &Event, what: String) -> [String; COLUMNS] {
         .as_ref()
         .and_then(|data| data.pointer("/commit/revision"));
     let commit = commit.and_then(|id| id.as_str());
-    let commit = commit.map(|id| id.chars().take(SHORT).collect::<String>());
+    let commit = commit.map(|id| id.chars().take(SHORT_ID_CHARS).collect::<String>());
     let outcome = outcome.or(commit);
     [
         moments::local(body.timestamp),

@@ -10,7 +10,7 @@ use tagout_gate::trace::ranges::LineRange;
 use tagout_gate::trace::record::Record;
 use tagout_gate::trace::{agent_trace, blame::Blame};
 use tagout_gate::{Engine, TraceQuery};
-use tagout_vocab::limits::{SIDECAR_BYTES_MAX, TRACE_QUERY_RECORDS_MAX};
+use tagout_vocab::limits::{SHORT_ID_CHARS, TRACE_IMPORT_BYTES_MAX, TRACE_QUERY_RECORDS_MAX};
 use tagout_vocab::{CallId, IntentId, SessionId, WorkspacePath};
 
 use super::blame::named;
@@ -78,9 +78,6 @@ fn whole(record: &Record, commits: Option<&Vec<String>>) -> String {
     format!("{value}\n")
 }
 
-/// Characters of a commit's id that people are shown.
-const SHORT: usize = 8;
-
 fn cells(record: &Record, commit: Option<&String>) -> Vec<String> {
     let time = record
         .timestamp
@@ -92,7 +89,7 @@ fn cells(record: &Record, commit: Option<&String>) -> Vec<String> {
         None => "-".to_owned(),
     };
     let files: Vec<String> = record.files().into_iter().map(report::plain).collect();
-    let commit: Option<String> = commit.map(|commit| commit.chars().take(SHORT).collect());
+    let commit: Option<String> = commit.map(|commit| commit.chars().take(SHORT_ID_CHARS).collect());
     vec![
         time,
         known(record.intent_id.as_deref()),
@@ -181,7 +178,7 @@ fn import(place: &PlaceArgs, file: &Path, (yes, json): (bool, bool)) -> Result<E
     person::required(yes, "trace import")?;
     let engine = runtime::open(place)?;
     let failed = |why: String| Failure::invalid(format!("`{}`: {why}", file.display()));
-    let text = site::read_bounded(file, SIDECAR_BYTES_MAX.saturating_mul(16))
+    let text = site::read_bounded(file, TRACE_IMPORT_BYTES_MAX)
         .map_err(|error| failed(error.to_string()))?
         .ok_or_else(|| failed("it is too large".to_owned()))?;
     let (reading, new) = engine.trace_import(&text)?;

@@ -205,6 +205,9 @@ fn worktrees_are_refused_with_a_remedy() {
         assert!(remedy.contains("git switch -c"), "{told:#}");
         assert_eq!(told["parked"], Value::Null, "{told:#}");
     }
+    // A file of that name is none.
+    let ran = site.exec("git log -- worktree add");
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
     let hidden = "python3 -c 'import subprocess; \
                   subprocess.check_call([\"git\", \"worktree\", \"add\", \"-q\", \"src/wt\"])'";
     let told = site.receipt(hidden);

@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tagout_sandbox::layer::{self, ChangeSet, Upper};
-use tagout_vocab::limits::{GIT_INDEX_BYTES_MAX, GIT_SAID_CHARS_MAX};
+use tagout_vocab::limits::{GIT_INDEX_BYTES_MAX, GIT_NEW_COMMITS_MAX, GIT_SAID_CHARS_MAX};
 use tagout_vocab::{Code, IntentId};
 use tagout_workspace::{Change, ChangeKind, RelPath, files};
 
@@ -29,8 +29,8 @@ use crate::observed::{self, Beyond};
 const COMMITS: &str = "
     { cat /tmp/in; for one in ORIG_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD; do
         $G rev-parse -q --verify \"$one^{commit}\" || :; done; } > /tmp/tips
-    $G rev-list --all --ignore-missing --max-count=5001 --stdin < /tmp/tips > /tmp/new
-    test $(wc -l < /tmp/new) -le 5000
+    $G rev-list --all --ignore-missing --max-count=$((max + 1)) --stdin < /tmp/tips > /tmp/new
+    test $(wc -l < /tmp/new) -le $max
     new=\"$G rev-list --all --ignore-missing --stdin\"
     $new --max-parents=2 < /tmp/tips > /tmp/narrow
     $new --max-parents=0 < /tmp/tips > /tmp/first
@@ -183,7 +183,8 @@ fn of_repository(
 ) -> Result<Vec<Beyond>, GateError> {
     let git = Git::new(inner, folder, own)?;
     let tips = git.ask(Asked::Before, TIPS, b"")?;
-    let mut contents = contents(&git.ask(Asked::After, COMMITS, &tips)?)?;
+    let commits = format!("max={GIT_NEW_COMMITS_MAX}{COMMITS}");
+    let mut contents = contents(&git.ask(Asked::After, &commits, &tips)?)?;
     contents.extend(self::contents(&git.ask(Asked::After, STAGED, b"")?)?);
     let mut found = Vec::new();
     let replaced = git.ask(Asked::After, REPLACED, b"")?;

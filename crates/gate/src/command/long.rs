@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tagout_ledger::Kind;
 use tagout_sandbox::Detached;
+use tagout_vocab::limits::EXIT_NOTE_BYTES_MAX;
 use tagout_vocab::{CallId, SessionId};
 use tagout_workspace::files;
 
@@ -18,9 +19,6 @@ use crate::record;
 use crate::store::Store;
 
 const FILE: &str = "running.json";
-
-/// An exit code in digits.
-const EXIT_BYTES_MAX: u64 = 16;
 
 /// One command that was left to its session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -124,7 +122,7 @@ fn exits(inner: &Inner, over: &[Left]) -> Result<BTreeMap<String, i64>, GateErro
     let mut found = BTreeMap::new();
     for one in over {
         let note = tagout_sandbox::exit_note(&folders.artifacts().join(one.execution.as_str()));
-        let text = files::read(&note, EXIT_BYTES_MAX)?.unwrap_or_default();
+        let text = files::read(&note, EXIT_NOTE_BYTES_MAX)?.unwrap_or_default();
         if let Ok(code) = String::from_utf8_lossy(&text).trim().parse() {
             found.insert(one.id.clone(), code);
             files::remove(&note)?;

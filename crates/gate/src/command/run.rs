@@ -135,31 +135,17 @@ impl Room<'_> {
         Ok(places.private.refresh(self.root(), &is_private)?)
     }
 
-    /// A worktree is another workspace, and what git notes about it decides where it looks. What
-    /// is seen to make or move one is refused before it runs; what is not seen is parked.
-    fn no_worktrees(&self, line: &str) -> Result<(), ToolError> {
+    /// What is seen to do something that no command may do is refused before it runs, with what to
+    /// do instead; what is not seen meets the walls or is parked.
+    fn nothing_forbidden(&self, line: &str) -> Result<(), ToolError> {
         let books = &self.inner.shelf.books;
         let context = ShellContext::bare(&books.knowledge, &self.inner.roots);
-        let makes = |part: &shell::Part| {
-            let words: Vec<&str> = part.text.split_whitespace().collect();
-            let pairs = words.windows(2);
-            part.program == "git"
-                && pairs.into_iter().any(|pair| {
-                    matches!(
-                        pair,
-                        ["worktree", "add" | "move" | "remove" | "repair" | "prune"]
-                    )
-                })
-        };
         let found = shell::analyse(line, &context);
-        if !found.parts.iter().any(makes) {
-            return Ok(());
+        let forbidden = |part: &shell::Part| Some((part.why.clone(), part.instead.clone()?));
+        match found.parts.iter().find_map(forbidden) {
+            Some((why, instead)) => Err(confinement(&why, &instead)),
+            None => Ok(()),
         }
-        Err(confinement(
-            "a worktree of git's is another workspace, which no command makes or removes",
-            "work on a branch here, as with `git switch -c NAME`; a person makes a worktree and \
-             sets it up with `tagout init`",
-        ))
     }
 
     /// Asks for what the snapshot lane needs: overlays on what the intent owns, or that it is kept
@@ -182,7 +168,7 @@ impl Room<'_> {
 
     /// Runs a command to its end, or leaves a long-running one to its session.
     pub(crate) fn run(&self, command: &Command) -> Result<Over, ToolError> {
-        self.no_worktrees(&command.line)?;
+        self.nothing_forbidden(&command.line)?;
         let cwd = self.start_in(command.cwd.as_deref())?;
         let state = |error: GateError| of_state(&error);
         let places = Places::make(self, command).map_err(state)?;

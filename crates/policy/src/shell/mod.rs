@@ -77,6 +77,9 @@ pub struct Part {
     pub judgement: Judgement,
     /// Why it is judged so.
     pub why: String,
+    /// What to do instead, if no command may do this at all.
+    #[serde(skip)]
+    pub instead: Option<String>,
 }
 
 /// A call of Tagout itself.
@@ -149,6 +152,7 @@ impl Analysis {
                 program: String::new(),
                 judgement: Judgement::Unknown(reason.clone()),
                 why: reason,
+                instead: None,
             }],
             catastrophic: None,
             own_calls: Vec::new(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use tagout_vocab::limits::SHORT_ID_CHARS;
 use tagout_vocab::{CallId, Timestamp};
 
 use super::Blame;
@@ -20,9 +21,6 @@ pub struct Commits {
     pub of: BTreeMap<CallId, Vec<String>>,
 }
 
-/// Characters of a commit's id that people are shown.
-const SHORT: usize = 8;
-
 impl Commits {
     /// Whether the commit that is checked out holds a line, by its index.
     fn holds(&self, line: usize) -> Option<bool> {
@@ -37,8 +35,8 @@ impl Commits {
     /// The commit of a line as users of version control know it: zeros before there is one.
     fn short(&self, line: usize, origin: Option<&Origin>) -> String {
         match (self.holds(line), self.of(origin).last()) {
-            (Some(false), _) => "0".repeat(SHORT),
-            (Some(true), Some(commit)) => commit.chars().take(SHORT).collect(),
+            (Some(false), _) => "0".repeat(SHORT_ID_CHARS),
+            (Some(true), Some(commit)) => commit.chars().take(SHORT_ID_CHARS).collect(),
             (Some(true), None) | (None, _) => "-".to_owned(),
         }
     }

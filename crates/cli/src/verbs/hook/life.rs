@@ -6,15 +6,13 @@ use tagout_agents::{Answer, PromptFrom, What};
 use tagout_gate::policy::intents::selectable;
 use tagout_gate::policy::session::PromptSource;
 use tagout_vocab::SessionId;
+use tagout_vocab::limits::HOOK_INTENTS_SHOWN_MAX;
 
 use super::work::Work;
 use crate::args;
 use crate::clock;
 use crate::failure::Failure;
 use crate::notes::{self, Gone};
-
-/// How many intents a beginning conversation is told of.
-const SHOWN_MAX: usize = 8;
 
 /// Takes note of an event that is about no tool.
 pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
@@ -78,7 +76,7 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
     let books = &work.engine.shelf().books;
     let open = books.intents.iter();
     let open = open.filter(|intent| selectable(intent, clock::now()).is_ok());
-    let ids: Vec<&str> = open.map(|one| one.id.as_str()).take(SHOWN_MAX).collect();
+    let ids: Vec<&str> = open.map(|one| one.id.as_str()).take(HOOK_INTENTS_SHOWN_MAX).collect();
     let tagout = super::shell::called(work);
     let open = if ids.is_empty() {
         format!("No intent is open; ask for one with `{tagout} intent propose`.")

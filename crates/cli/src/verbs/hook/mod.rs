@@ -17,14 +17,11 @@ use std::time::Duration;
 
 use tagout_agents::{AgentError, Client, Reply, denial_for_anyone, strongest_denial};
 use tagout_sandbox::{LastWord, last_word, speak, take_the_floor};
-use tagout_vocab::limits::HOOK_PAYLOAD_BYTES_MAX;
+use tagout_vocab::limits::{HOOK_PAYLOAD_BYTES_MAX, HOOK_UNKNOWN_EVENT_MS_MAX};
 
 use crate::args::{HookArgs, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-
-/// How long a hook may take for an event that nobody knows.
-const UNKNOWN_EVENT_MS: u64 = 2_000;
 
 /// Answers one event of a client.
 pub(crate) fn run(place: &PlaceArgs, args: &HookArgs) -> Exit {
@@ -37,7 +34,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &HookArgs) -> Exit {
         strongest_denial(client, &args.event, &reason)
     };
     let event = client.event(&args.event);
-    let wait = event.map_or(UNKNOWN_EVENT_MS, |event| client.watchdog_ms(event));
+    let wait = event.map_or(HOOK_UNKNOWN_EVENT_MS_MAX, |event| client.watchdog_ms(event));
     let word = denied("the hook was ended, broke down or took too long");
     if last_word(word_of(word), Duration::from_millis(wait)).is_err() {
         return say(&denied("signals can't be watched"));

@@ -12,7 +12,9 @@ mod walk;
 
 use std::path::{Path, PathBuf};
 
-use tagout_vocab::limits::{GIT_ALTERNATES_MAX, GIT_READ_BYTES_MAX, GIT_TREE_BYTES_MAX};
+use tagout_vocab::limits::{
+    GIT_ALTERNATES_MAX, GIT_READ_BYTES_MAX, GIT_SMALL_BYTES_MAX, GIT_TREE_BYTES_MAX,
+};
 use tagout_workspace::files;
 
 pub(super) use object::Oid;
@@ -21,9 +23,6 @@ pub(super) use tree::{Blob, Brought};
 use commit::Commit;
 use object::{Kind, Object};
 use pack::Pack;
-
-/// Files of git's that name one thing are small.
-const SMALL_BYTES_MAX: u64 = 64 * 1024;
 
 fn text(path: &Path, max: u64) -> Option<String> {
     let bytes = files::read(path, max).ok().flatten()?;
@@ -64,7 +63,7 @@ impl Repository {
         let mut above = root.ancestors();
         let (top, folder) = above.find_map(|top| Some((top, folder(top)?)))?;
         let within = root.strip_prefix(top).ok()?.to_str()?.to_owned();
-        let common = text(&folder.join("commondir"), SMALL_BYTES_MAX)
+        let common = text(&folder.join("commondir"), GIT_SMALL_BYTES_MAX)
             .map_or_else(|| folder.clone(), |name| folder.join(name.trim_end()));
         let stores = stores(common.join("objects"));
         Some(Self {
@@ -122,7 +121,7 @@ fn folder(top: &Path) -> Option<PathBuf> {
     if there.is_dir() {
         return Some(there);
     }
-    let pointer = text(&there, SMALL_BYTES_MAX)?;
+    let pointer = text(&there, GIT_SMALL_BYTES_MAX)?;
     let target = pointer.trim_end().strip_prefix("gitdir:")?;
     Some(top.join(target.trim_start()))
 }
@@ -133,7 +132,7 @@ fn stores(own: PathBuf) -> Vec<PathBuf> {
     let mut at = 0;
     while let Some(store) = found.get(at).cloned() {
         at += 1;
-        let others = text(&store.join("info/alternates"), SMALL_BYTES_MAX).unwrap_or_default();
+        let others = text(&store.join("info/alternates"), GIT_SMALL_BYTES_MAX).unwrap_or_default();
         for line in others.lines().filter(|line| !line.starts_with('#')) {
             let other = store.join(line);
             if found.len() <= GIT_ALTERNATES_MAX && !found.contains(&other) {

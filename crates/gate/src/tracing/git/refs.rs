@@ -2,21 +2,17 @@
 
 use std::path::Path;
 
-use tagout_vocab::limits::GIT_TIPS_MAX;
+use tagout_vocab::limits::{
+    GIT_PACKED_REFS_BYTES_MAX, GIT_REF_DEPTH_MAX, GIT_SMALL_BYTES_MAX, GIT_TIPS_MAX,
+};
 
-use super::{Oid, Repository, SMALL_BYTES_MAX, text};
-
-/// A list of all refs may be longer than other files of git's.
-const PACKED_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
-/// How deep the names of branches are looked through.
-const NAME_DEPTH_MAX: usize = 16;
+use super::{Oid, Repository, text};
 
 fn resolved(folder: &Path, name: &str) -> Option<Oid> {
-    if let Some(id) = text(&folder.join(name), SMALL_BYTES_MAX) {
+    if let Some(id) = text(&folder.join(name), GIT_SMALL_BYTES_MAX) {
         return Oid::parse(id.trim_end());
     }
-    let packed = text(&folder.join("packed-refs"), PACKED_BYTES_MAX)?;
+    let packed = text(&folder.join("packed-refs"), GIT_PACKED_REFS_BYTES_MAX)?;
     let found = packed.lines().find_map(|line| {
         let (id, known) = line.split_once(' ')?;
         (known == name).then_some(id)
@@ -27,7 +23,7 @@ fn resolved(folder: &Path, name: &str) -> Option<Oid> {
 impl Repository {
     /// The commit that is checked out, if there is one.
     pub(crate) fn head(&self) -> Option<Oid> {
-        let head = text(&self.folder.join("HEAD"), SMALL_BYTES_MAX)?;
+        let head = text(&self.folder.join("HEAD"), GIT_SMALL_BYTES_MAX)?;
         let Some(name) = head.trim_end().strip_prefix("ref: ") else {
             return Oid::parse(head.trim_end());
         };
@@ -40,7 +36,7 @@ impl Repository {
 
     /// Where it stands, as one line that is another after each commit, switch or rewrite.
     pub(crate) fn standing(&self) -> String {
-        let head = text(&self.folder.join("HEAD"), SMALL_BYTES_MAX).unwrap_or_default();
+        let head = text(&self.folder.join("HEAD"), GIT_SMALL_BYTES_MAX).unwrap_or_default();
         let id = self.head().map(|id| id.to_string()).unwrap_or_default();
         // Who went away, committed and came back stands where he stood, and left a note of it.
         let noted = std::fs::metadata(self.folder.join("logs/HEAD")).map_or(0, |one| one.len());
@@ -63,8 +59,8 @@ impl Repository {
 
     fn beneath(&self, start: &str, tips: &mut Vec<Oid>) {
         let folder = self.common.join(start);
-        loose(&folder, NAME_DEPTH_MAX, tips);
-        let packed = text(&self.common.join("packed-refs"), PACKED_BYTES_MAX).unwrap_or_default();
+        loose(&folder, GIT_REF_DEPTH_MAX, tips);
+        let packed = text(&self.common.join("packed-refs"), GIT_PACKED_REFS_BYTES_MAX).unwrap_or_default();
         for line in packed.lines() {
             if let Some((id, name)) = line.split_once(' ')
                 && let Some(name) = name.strip_prefix(start)
@@ -94,7 +90,7 @@ fn loose(folder: &Path, depth: usize, tips: &mut Vec<Oid>) {
         if is_folder && depth > 0 && tips.len() < GIT_TIPS_MAX {
             loose(&entry.path(), depth - 1, tips);
         } else if !is_folder {
-            let id = text(&entry.path(), SMALL_BYTES_MAX);
+            let id = text(&entry.path(), GIT_SMALL_BYTES_MAX);
             add(tips, id.and_then(|id| Oid::parse(id.trim_end())));
         }
     }

@@ -19,6 +19,8 @@ pub(in crate::shell) struct Findings {
     pub(in crate::shell) network: bool,
     pub(in crate::shell) push: bool,
     pub(in crate::shell) catastrophic: Option<String>,
+    /// What to do instead of what no command may do.
+    instead: Option<String>,
 }
 
 impl Findings {
@@ -53,6 +55,10 @@ impl Findings {
 
     pub(in crate::shell) fn change(&mut self, reason: &str) {
         self.change.get_or_insert_with(|| reason.to_owned());
+    }
+
+    pub(in crate::shell) fn instead(&mut self, remedy: &str) {
+        self.instead.get_or_insert_with(|| remedy.to_owned());
     }
 
     pub(in crate::shell) fn catastrophe(&mut self, reason: String) {
@@ -164,6 +170,7 @@ impl Findings {
             program: program.to_owned(),
             judgement,
             why,
+            instead: self.instead,
         }
     }
 

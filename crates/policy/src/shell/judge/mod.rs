@@ -131,6 +131,9 @@ impl Walker<'_> {
         if !entry.catastrophic.is_empty() && entry.forced_by.is_empty() {
             findings.catastrophe(entry.catastrophic.to_string());
         }
+        if !entry.instead.is_empty() {
+            findings.instead(&entry.instead);
+        }
         findings.verdict(entry.verdict, &entry.why);
         if entry.subcommands.is_empty() {
             let parsed = self.parse_options(entry, args, true, findings);

@@ -101,6 +101,7 @@ const ENTRY_FIELDS: &[&str] = &[
     "any",
     "verdict",
     "why",
+    "instead",
     "options",
     "uses",
     "operands",
@@ -317,6 +318,7 @@ impl Reader<'_> {
                 .word("verdict", VERDICTS, self.problems)
                 .unwrap_or_default(),
             why: text("why"),
+            instead: text("instead"),
             options: fields
                 .get("options")
                 .map(|node| self.tables(node))

@@ -270,6 +270,9 @@ pub(super) struct Entry<'a> {
     pub(super) verdict: Verdict,
     #[serde(borrow)]
     pub(super) why: Cow<'a, str>,
+    /// No command may do this; what to do instead.
+    #[serde(borrow)]
+    pub(super) instead: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) options: Vec<OptionTable<'a>>,
     #[serde(borrow)]

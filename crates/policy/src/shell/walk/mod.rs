@@ -83,6 +83,7 @@ impl<'a> Walker<'a> {
                 program: String::new(),
                 judgement: Judgement::Unknown("the line is too involved".to_owned()),
                 why: "the line is too involved to be followed".to_owned(),
+                instead: None,
             });
         }
         self.effects.sort();
