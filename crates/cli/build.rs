@@ -26,6 +26,10 @@ fn main() {
 /// found first under that name is a script that leads to the other.
 ///
 /// Where the compiler has no such archive, the shared one is loaded as ever.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a build script runs at the developer's, outside of every workspace"
+)]
 fn take_the_unwinder_in(folder: &Path) {
     let told = Command::new("cc")
         .arg("-print-file-name=libgcc_eh.a")

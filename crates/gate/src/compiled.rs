@@ -50,14 +50,14 @@ impl Site {
         let key = Key::of(build, sources.chain(texts));
         let path = self.compiled_path();
         // The knowledge of programs is the build's own, whatever the files say.
-        let (programs, built) = (self.programs_path(), Key::of(build, []));
+        let (programs, fixed) = (self.programs_path(), Key::of(build, []));
         if let Some(mut known) = stored::<Shelf>(&path, &key) {
-            known.books.knowledge = Knowledge::later(move || stored(&programs, &built));
+            known.books.knowledge = Knowledge::later(move || stored(&programs, &fixed));
             return Ok(known);
         }
         let fresh = make()?;
         if fresh.broken.is_empty() {
-            store(&programs, &built, fresh.books.knowledge.kept());
+            store(&programs, &fixed, fresh.books.knowledge.kept());
             store(&path, &key, &fresh);
         }
         Ok(fresh)

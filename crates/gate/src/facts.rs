@@ -175,8 +175,8 @@ fn resolved(
     }
 }
 
-/// Whether a text with `..` leads elsewhere when the file system walks it. `a/link/../b` is `a/b` to
-/// who reads the text, and to the system it lies beside what the link points to.
+/// Whether a text with `..` leads elsewhere when the file system walks it. `a/link/../b` is `a/b`
+/// to who reads the text, and to the system it lies beside what the link points to.
 fn climbs_elsewhere(
     inner: &Inner,
     call: &Call,

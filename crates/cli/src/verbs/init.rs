@@ -79,8 +79,8 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     Ok(if governed { Exit::Done } else { Exit::Failed })
 }
 
-/// Accepts the files that this run wrote. Those that were there before, as in a clone, are shown and
-/// wait for a person's word: `--yes` agrees to setting up, and nobody may have read them.
+/// Accepts the files that this run wrote. Those that were there before, as in a clone, are shown
+/// and wait for a person's word: `--yes` agrees to setting up, and nobody may have read them.
 fn accept(engine: &Engine, written: &[Wanted], yes: bool) -> Result<bool, Failure> {
     let sources = runtime::sources(engine.site().root())?;
     let texts = sources.policies.iter().chain(&sources.intents);

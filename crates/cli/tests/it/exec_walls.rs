@@ -98,8 +98,8 @@ fn authority_is_parked_whatever_the_way() {
     assert_eq!(site.read("src/l"), None);
 }
 
-/// Invariant 8: nothing is left in git's folder that a person's next git command would run or follow,
-/// or that would stop it. A rebase that stopped goes on.
+/// Invariant 8: nothing is left in git's folder that a person's next git command would run or
+/// follow, or that would stop it. A rebase that stopped goes on.
 #[test]
 fn nothing_for_git_to_run_is_left_behind() {
     let site = Site::new(&[("src/a.txt", "one\n")]);

@@ -312,7 +312,7 @@ fn a_dead_hook_holds_no_path() {
     let site = site_for(&[client]);
     let claims = site.state().join("claims");
     let name = Digest::of(b"src/claude-code/a.txt").hex();
-    let claim = claims.join(&name[..40]);
+    let claim = claims.join(name.get(..40).unwrap());
     fs::write(&claim, "release claude-code:dead\n").unwrap();
     let said = ask(&site, &written(client, "a"));
     assert!(said.runs(), "{said:?}");

@@ -41,7 +41,7 @@ fn beside() -> (Site, PathBuf) {
     (site, other)
 }
 
-fn windsurf(event: &str, info: Value) -> Value {
+fn windsurf(event: &str, info: &Value) -> Value {
     json!({"agent_action_name": event, "trajectory_id": "t", "execution_id": "e",
         "timestamp": "2026-03-29T10:00:00.000Z", "tool_info": info})
 }
@@ -62,7 +62,7 @@ fn a_folder_that_is_not_told() {
     let (site, other) = beside();
     let (root, client) = (site.root(), Client::Windsurf);
     let file = root.join("src/a.txt");
-    let write = windsurf("pre_write_code", edit(&file));
+    let write = windsurf("pre_write_code", &edit(&file));
     assert!(
         !answer(&site, client, &write, &root).runs(),
         "started there"
@@ -70,11 +70,11 @@ fn a_folder_that_is_not_told() {
     assert!(!answer(&site, client, &write, &other).runs(), "named");
     let remote = windsurf(
         "pre_mcp_tool_use",
-        json!({"mcp_server_name": "s", "mcp_tool_name": "t", "mcp_tool_arguments": {}}),
+        &json!({"mcp_server_name": "s", "mcp_tool_name": "t", "mcp_tool_arguments": {}}),
     );
     assert!(!answer(&site, client, &remote, &root).runs());
     assert!(answer(&site, client, &remote, &other).runs(), "nobody's");
-    let elsewhere = windsurf("pre_write_code", edit(&other.join("a.txt")));
+    let elsewhere = windsurf("pre_write_code", &edit(&other.join("a.txt")));
     assert!(answer(&site, client, &elsewhere, &other).runs(), "nobody's");
 }
 
@@ -107,7 +107,7 @@ fn no_folder_at_all() {
     shell.arg(own.get_program()).args(words).current_dir(&gone);
     let payload = windsurf(
         "pre_mcp_tool_use",
-        json!({"mcp_server_name": "s", "mcp_tool_name": "t", "mcp_tool_arguments": {}}),
+        &json!({"mcp_server_name": "s", "mcp_tool_name": "t", "mcp_tool_arguments": {}}),
     );
     let ran = fed(shell, payload.to_string().as_bytes());
     assert!(!said(Client::Windsurf, &ran).runs(), "{ran:?}");

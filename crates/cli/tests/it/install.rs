@@ -416,7 +416,8 @@ fn not_from_a_build_folder() {
     assert!(!machine.root().join(".agents").exists());
 }
 
-/// A program that somebody else can replace is not registered: by its place, its group or its owner.
+/// A program that somebody else can replace is not registered: by its place, its group or its
+/// owner.
 #[test]
 fn not_from_a_place_of_others() {
     let machine = Machine::new();

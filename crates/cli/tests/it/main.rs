@@ -24,6 +24,7 @@ mod exec_corpus;
 mod exec_everyday;
 #[cfg(test)]
 mod exec_folders;
+#[cfg(test)]
 mod exec_git;
 #[cfg(test)]
 mod exec_limits;
@@ -51,6 +52,7 @@ mod hook_oracle;
 mod hook_place;
 #[cfg(test)]
 mod hooked;
+#[cfg(test)]
 mod init;
 #[cfg(test)]
 mod init_asked;

@@ -162,7 +162,9 @@ fn object(path: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 
 /// Whether a path is a list of steps that git works through, or went through.
 fn is_list(path: &[u8]) -> bool {
-    let mut names = path.rsplit(|byte| *byte == b'/').map(<[u8]>::to_ascii_lowercase);
+    let mut names = path
+        .rsplit(|byte| *byte == b'/')
+        .map(<[u8]>::to_ascii_lowercase);
     let (Some(name), Some(folder)) = (names.next(), names.next()) else {
         return false;
     };

@@ -76,7 +76,10 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
     let books = &work.engine.shelf().books;
     let open = books.intents.iter();
     let open = open.filter(|intent| selectable(intent, clock::now()).is_ok());
-    let ids: Vec<&str> = open.map(|one| one.id.as_str()).take(HOOK_INTENTS_SHOWN_MAX).collect();
+    let ids: Vec<&str> = open
+        .map(|one| one.id.as_str())
+        .take(HOOK_INTENTS_SHOWN_MAX)
+        .collect();
     let tagout = super::shell::called(work);
     let open = if ids.is_empty() {
         format!("No intent is open; ask for one with `{tagout} intent propose`.")

@@ -60,7 +60,8 @@ impl Repository {
     fn beneath(&self, start: &str, tips: &mut Vec<Oid>) {
         let folder = self.common.join(start);
         loose(&folder, GIT_REF_DEPTH_MAX, tips);
-        let packed = text(&self.common.join("packed-refs"), GIT_PACKED_REFS_BYTES_MAX).unwrap_or_default();
+        let packed =
+            text(&self.common.join("packed-refs"), GIT_PACKED_REFS_BYTES_MAX).unwrap_or_default();
         for line in packed.lines() {
             if let Some((id, name)) = line.split_once(' ')
                 && let Some(name) = name.strip_prefix(start)

@@ -79,7 +79,7 @@ impl Walker<'_> {
             Descriptor::Usual => {}
             Descriptor::Number(number) if is_output(number) => findings.unknown(READ_AS_OUTPUT),
             Descriptor::Number(number) => {
-                self.descriptors.opened |= number.trim_start_matches('0') != "";
+                self.descriptors.opened |= !number.trim_start_matches('0').is_empty();
             }
             Descriptor::Named(name) => {
                 self.name(&Arg::of(name), state, findings);
