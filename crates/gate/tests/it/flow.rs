@@ -74,7 +74,7 @@ fn out_of_scope_is_refused_also_behind_a_link() {
     let linked = engine.execute(&write("src/link/c.txt", "x"));
     assert_eq!(code(&linked), "SCOPE_VIOLATION");
     assert_eq!(world.read("docs/c.txt"), None);
-    // To who reads the text it is `src/docs/c.txt`, to the system `docs/c.txt`.
+    // To who reads the text it lies beneath `src`, to the system beside it.
     let climbed = engine.execute(&write("src/link/../docs/c.txt", "x"));
     assert_eq!(code(&climbed), "SCOPE_VIOLATION");
     let whole = world.root.join("src/link/../docs/c.txt");

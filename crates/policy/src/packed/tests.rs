@@ -1,3 +1,5 @@
+//! What is packed comes back, and what is broken is not there.
+
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
