@@ -113,6 +113,11 @@ pub(crate) fn one(name: &str, mode: &str, only: Option<&str>) -> Result<ExitCode
         attack.by.contains_key(name) && only.is_none_or(|only| attack.id == only)
     };
     let chosen: Vec<&Attack> = attacks.iter().filter(chosen).collect();
+    if chosen.is_empty() {
+        // Nothing played would look like nothing taken.
+        eprintln!("no attack of that name is written down for `{name}`");
+        return Ok(ExitCode::FAILURE);
+    }
     let alone = |attack: &&&Attack| {
         let way = attack.by.get(name);
         let prepared = !attack.before.is_empty() || way.is_some_and(|way| !way.before.is_empty());

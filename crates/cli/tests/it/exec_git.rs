@@ -155,7 +155,7 @@ fn commits_with_three_parents_may_be_made() {
         assert_eq!(ran.code, Some(0), "{line}: {}", ran.shown());
     }
     let wide = site.git(&["rev-list", "--parents", "--max-count=1", "HEAD"]);
-    assert_eq!(wide.split_whitespace().count(), 5, "{wide}");
+    assert_eq!(wide.split_whitespace().count(), 4, "{wide}");
     assert_eq!(site.read("src/new.txt").unwrap(), "new\n");
     assert_eq!(site.read("src/y.txt").unwrap(), "y\n");
 }

@@ -176,11 +176,11 @@ forge(bytes.fromhex(sys.argv[1]), b'EVIL')
     ]);
     let id = site.git(&["rev-parse", "HEAD:docs/b.txt"]);
     let told = site.receipt(&format!("python3 src/forge.py {}", id.trim()));
-    assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
     let line = "python3 -c 'import os, zlib; os.makedirs(\".git/objects/ab\", exist_ok=True); \
                 open(\".git/objects/ab/\" + \"c\" * 38, \"wb\").write(zlib.compress(b\"blob 1\\0x\"))'";
     let told = site.receipt(line);
-    assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
     assert_eq!(site.git(&["cat-file", "-p", id.trim()]), "two\n");
     assert_eq!(site.exec("cat src/a.txt").code, Some(0));
     let told = site.receipt("echo two > src/a.txt && git commit -qam two");

@@ -54,7 +54,10 @@ fn a_waiting_scope_narrows_at_once() {
     assert_eq!(write("src/b.rs", &waiting), "deny SCOPE_VIOLATION");
     assert_eq!(write("docs/x.md", &waiting), "deny SCOPE_VIOLATION");
     let bytes = postcard::to_allocvec(&waiting).unwrap();
-    assert_eq!(postcard::from_bytes::<Books>(&bytes).unwrap(), waiting);
+    let mut read = postcard::from_bytes::<Books>(&bytes).unwrap();
+    // What is known of programs is stored apart.
+    read.knowledge.clone_from(&waiting.knowledge);
+    assert_eq!(read, waiting);
 }
 
 /// H17 An intent that only the tree ends still stands in the way of another.
