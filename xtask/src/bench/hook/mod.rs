@@ -191,7 +191,10 @@ impl Stage {
     fn foreign(&self) -> Vec<u8> {
         let text = String::from_utf8_lossy(&self.read("foreign")).into_owned();
         let root = self.root.to_string_lossy().into_owned();
-        text.replace(&root, "/usr").into_bytes()
+        // A conversation that began in the workspace would be governed everywhere.
+        text.replace(&root, "/usr")
+            .replace(r#""session_id":"s""#, r#""session_id":"other""#)
+            .into_bytes()
     }
 
     fn payload(&self, call: &str, tool: &str, arguments: &serde_json::Value) -> Vec<u8> {
