@@ -52,7 +52,13 @@ impl Site {
         // The knowledge of programs is the build's own, whatever the files say.
         let (programs, fixed) = (self.programs_path(), Key::of(build, []));
         if let Some(mut known) = stored::<Shelf>(&path, &key) {
-            known.books.knowledge = Knowledge::later(move || stored(&programs, &fixed));
+            known.books.knowledge = Knowledge::later(move || {
+                stored(&programs, &fixed).or_else(|| {
+                    let parsed = Knowledge::built_in().ok()?.kept().clone();
+                    store(&programs, &fixed, &parsed);
+                    Some(parsed)
+                })
+            });
             return Ok(known);
         }
         let fresh = make()?;

@@ -78,7 +78,9 @@ impl Engine {
         let workspace = tagout_workspace::Options {
             writers: writers(),
             #[cfg(target_os = "linux")]
-            alone: Some(tagout_sandbox::lease_alone),
+            // Not while a program that is late in opening a file could see it empty, or have its
+            // bytes mixed with ours (decision 0022).
+            alone: None,
             ..tagout_workspace::Options::default()
         };
         let workspace = Workspace::open(&site.root, &site.state, workspace)?;

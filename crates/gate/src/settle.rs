@@ -449,11 +449,11 @@ impl Engine {
     pub fn free_ungiven(&self, before: Timestamp) -> Result<usize, GateError> {
         let mut freed = 0;
         for ticket in self.inner.site.store.open_tickets()? {
+            if ticket.admitted_at >= before {
+                continue;
+            }
             let resumed = self.resume(&ticket.execution);
-            if ticket.admitted_at < before
-                && matches!(resumed, Err(GateError::NoPermit { .. }))
-                && self.drop_ungiven(&ticket)?
-            {
+            if matches!(resumed, Err(GateError::NoPermit { .. })) && self.drop_ungiven(&ticket)? {
                 freed += 1;
             }
         }

@@ -2,7 +2,6 @@
 //! looks at.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use serde::de::{DeserializeOwned, Error as _, Visitor};
@@ -182,7 +181,6 @@ impl<'de, T: Serialize + DeserializeOwned> Deserialize<'de> for Drawer<T> {
 pub(crate) struct Packed<T> {
     bytes: Bytes,
     open: OnceLock<Option<Box<T>>>,
-    kind: PhantomData<T>,
 }
 
 impl<T: Serialize + DeserializeOwned> Packed<T> {
@@ -194,7 +192,6 @@ impl<T: Serialize + DeserializeOwned> Packed<T> {
         Self {
             bytes,
             open: OnceLock::new(),
-            kind: PhantomData,
         }
     }
 

@@ -142,7 +142,9 @@ fn object(path: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let at = segments
         .iter()
         .position(|name| name.eq_ignore_ascii_case(b".git"))?;
-    let store = segments.iter().position(|name| *name == b"objects")?;
+    let store = at + 1;
+    // What lies elsewhere, as in a submodule, can't be asked about.
+    (*segments.get(store)? == b"objects").then_some(())?;
     let mut folder = Vec::new();
     for name in segments.get(..at)? {
         folder.extend_from_slice(name);
@@ -156,8 +158,7 @@ fn object(path: &[u8]) -> Option<(Vec<u8>, &[u8])> {
         let written = name.starts_with(b"pack/tmp_");
         (written || OF_A_PACK.contains(&ending)).then_some(())?;
     }
-    // What lies elsewhere, as in a submodule, can't be asked about.
-    (store == at + 1).then_some((folder, name))
+    Some((folder, name))
 }
 
 /// Whether a path is a list of steps that git works through, or went through.

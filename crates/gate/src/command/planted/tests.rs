@@ -25,6 +25,10 @@ fn what_counts_as_an_object() {
         folder(b"a/b/.git/objects/pack/pack-1.idx"),
         Some((b"a/b/".to_vec(), b"pack/pack-1.idx".to_vec()))
     );
+    assert_eq!(
+        folder(b"objects/.git/objects/ab/cd"),
+        Some((b"objects/".to_vec(), b"ab/cd".to_vec()))
+    );
     for path in [
         &b".git/objects/pack/pack-1.promisor"[..],
         b".git/objects/pack/pack-1.bitmap",
