@@ -10,6 +10,7 @@ mod bench;
 mod clients;
 mod docs;
 mod error;
+mod order;
 mod process;
 mod requirements;
 mod suites;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::error::XtaskError;
 use crate::suites::Depth;
-use crate::{bench, clients, docs, process, requirements, suites, tidy, wrap};
+use crate::{bench, clients, docs, order, process, requirements, suites, tidy, wrap};
 
 const HELP: &str = "\
 The project's own chores
@@ -18,6 +18,7 @@ Usage: cargo xtask <CHORE>
   docs [PAGE...]           run the commands in README.md and docs/
   requirements             write the proofs into docs/reference/requirements.md
   bench [NAME...] [--json] [--rounds N]   measure against the budgets
+  order                    write which functions the program begins with, for its start
   play CLIENT MODE SCRIPT  a real client, offline, against a model that plays the script
   story CLIENT MODE        a real client, governed, through the whole story
   attack CLIENT MODE [ID]  a real client, governed, whose model attacks in every known way
@@ -37,6 +38,7 @@ pub(crate) fn run(words: &[String]) -> Result<ExitCode, XtaskError> {
         ["wrap"] => wrap::run(&process::root()),
         ["docs", pages @ ..] => docs::run(pages),
         ["requirements"] => requirements::write(&process::root()),
+        ["order"] => order::write(),
         ["bench", options @ ..] => bench::run(options),
         ["play", client, mode, script] => clients::play(client, mode, Path::new(script)),
         ["story", client, mode] => clients::story::one(client, mode),

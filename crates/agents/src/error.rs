@@ -40,8 +40,8 @@ pub enum AgentError {
     },
     /// The payload is another client's, or another event's.
     #[error(
-        "the payload is not a `{event}` of `{client}`: {what}; run `tagout install --check` to see \
-         which client reads whose hooks"
+        "the payload is not a `{event}` of `{client}`: {what}; run `tagout install found --check` \
+         to see which client reads whose hooks"
     )]
     Mismatch {
         /// The client on the command line.

@@ -82,6 +82,40 @@ pub enum What {
     Other,
 }
 
+impl What {
+    /// The call that it is about.
+    pub fn call(&self) -> Option<&Call> {
+        match self {
+            Self::Pre(pre) => Some(&pre.call),
+            Self::Post(post) => Some(&post.call),
+            Self::Prompt { .. }
+            | Self::SessionStart { .. }
+            | Self::SessionEnd
+            | Self::SubagentStart { .. }
+            | Self::SubagentStop { .. }
+            | Self::Completion
+            | Self::ConfigChange { .. }
+            | Self::Other => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn call_mut(&mut self) -> Option<&mut Call> {
+        match self {
+            Self::Pre(pre) => Some(&mut pre.call),
+            Self::Post(post) => Some(&mut post.call),
+            Self::Prompt { .. }
+            | Self::SessionStart { .. }
+            | Self::SessionEnd
+            | Self::SubagentStart { .. }
+            | Self::SubagentStop { .. }
+            | Self::Completion
+            | Self::ConfigChange { .. }
+            | Self::Other => None,
+        }
+    }
+}
+
 /// A tool is about to run.
 #[derive(Clone, Debug)]
 pub struct Pre {

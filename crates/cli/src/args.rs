@@ -396,7 +396,7 @@ pub(crate) fn is_governed() -> bool {
 
 /// What commands are run with: of this process's variables, those that programs usually need.
 pub(crate) fn commands(state_home: PathBuf) -> tagout_gate::Commands {
-    let home = named("HOME");
+    let home = home();
     let is_plain = |home: &&PathBuf| home.is_absolute() && !home.iter().any(|part| part == "..");
     let of_clients = home.iter().filter(is_plain).flat_map(|home| {
         let below = tagout_agents::CREDENTIALS.iter();

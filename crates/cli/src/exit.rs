@@ -1,7 +1,5 @@
 //! Exit codes as a type: scripts branch on them.
 
-use std::process::ExitCode;
-
 /// How the program ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Exit {
@@ -19,15 +17,16 @@ pub(crate) enum Exit {
     Own(u8),
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Denied => 2,
-            Exit::Invalid => 3,
-            Exit::Conflict => 4,
-            Exit::Own(code) => code,
-        })
+impl Exit {
+    /// The number that scripts see.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Denied => 2,
+            Self::Invalid => 3,
+            Self::Conflict => 4,
+            Self::Own(code) => code,
+        }
     }
 }

@@ -74,17 +74,10 @@ impl Failure {
             }
         };
         let remedy = self.hint.clone();
-        Refusal {
-            code: self.code,
-            reason: self.message.clone(),
-            remedy: remedy
-                .unwrap_or_else(|| "mend what the reason names, and try again".to_owned()),
-            retryable: false,
-            intent_id: None,
-            paths: Vec::new(),
-            gate,
-            rule: "built-in: command line".to_owned(),
-        }
+        let remedy =
+            remedy.unwrap_or_else(|| "mend what the reason names, and try again".to_owned());
+        let reason = self.message.as_str();
+        Refusal::built_in((gate, self.code), "command line", reason, remedy)
     }
 
     /// The same, with what to do about it.

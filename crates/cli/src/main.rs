@@ -1,5 +1,7 @@
 //! The `tagout` binary: lockout-tagout for AI coding agents.
 
+#![cfg_attr(all(target_os = "linux", not(test)), no_main)]
+
 mod args;
 mod books;
 mod clock;
@@ -17,9 +19,9 @@ mod state;
 mod terminal;
 mod verbs;
 
-use std::process::ExitCode;
+tagout_sandbox::start!(run);
 
-fn main() -> ExitCode {
+fn run() -> u8 {
     tagout_sandbox::serve_if_helper();
-    verbs::start().into()
+    verbs::start().code()
 }

@@ -160,6 +160,7 @@ impl Notes {
             ("exec", HOOK_NOTE_MS_MAX),
             ("selected", HOOK_NOTE_MS_MAX),
             ("visitors", SESSION_KEPT_MS),
+            ("begun", SESSION_KEPT_MS),
         ] {
             drop_older(&self.folder.join(folder), now, kept_ms);
         }
@@ -194,7 +195,28 @@ impl Notes {
 
     /// Whether a conversation is such a one.
     pub(crate) fn is_visitor(&self, session: &SessionId) -> bool {
-        let path = self.folder.join("visitors").join(visitor_name(session));
+        self.visitor_path(session).exists()
+    }
+
+    /// Forgets that a conversation was such a one.
+    pub(crate) fn stay(&self, session: &SessionId) {
+        if self.is_visitor(session) {
+            forget(&self.visitor_path(session));
+        }
+    }
+
+    fn visitor_path(&self, session: &SessionId) -> PathBuf {
+        self.folder.join("visitors").join(visitor_name(session))
+    }
+
+    /// Notes a conversation that began in this workspace, before it did anything.
+    pub(crate) fn begin(&self, session: &SessionId) -> Result<(), Failure> {
+        self.write(&["begun"], &visitor_name(session), session)
+    }
+
+    /// Whether a conversation began in this workspace.
+    pub(crate) fn has_begun(&self, session: &SessionId) -> bool {
+        let path = self.folder.join("begun").join(visitor_name(session));
         path.exists()
     }
 

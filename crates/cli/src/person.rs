@@ -12,8 +12,9 @@ use crate::report;
 /// Refuses a verb unless a person runs it: at a terminal, or in a script that says `--yes`.
 ///
 /// Inside a governed call nothing helps, also not `--yes`. Such a call is known by its environment,
-/// which a process can clear, and by a mark of the sandbox, which it can't. The refusal names no
-/// way around, because agents read it too.
+/// which a process can clear, and by a mark of the sandbox, which it can't. There the refusal names
+/// no way around, because agents read it. To an agent that a hook governs the hook refuses the
+/// verb, `--yes` or not.
 pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
     let refused = |why: &str, hint: &str| {
         let code = Code::PersonOnly;
@@ -29,7 +30,7 @@ pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
     if !yes && !io::stdin().is_terminal() {
         return Err(refused(
             "standard input is not a terminal",
-            "run it at a terminal; its `--help` says what scripts of people do",
+            "run it at a terminal; in a script of a person's own: add `--yes`",
         ));
     }
     Ok(())

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 use serde_json::Value;
+use tagout_vocab::Code;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -61,8 +62,15 @@ pub(crate) fn failure(failure: &Failure, json: bool) -> Exit {
     if json && self::json(&failure.refusal().to_json()).is_ok() {
         return failure.exit;
     }
+    // A person who says no has made no mistake.
+    let is_choice = failure.code == Code::ApprovalRejected;
     let mark = paint("error", "31", io::stderr().is_terminal());
-    note(&format!("{mark}: {}", failure.message));
+    let mark = if is_choice {
+        String::new()
+    } else {
+        format!("{mark}: ")
+    };
+    note(&format!("{mark}{}", failure.message));
     if let Some(hint) = &failure.hint {
         note(&format!("\nhint: {hint}"));
     }
@@ -108,6 +116,13 @@ pub(crate) fn plain(text: &str) -> String {
         }
     }
     out
+}
+
+/// The same on as many lines as it has; those after the first are indented, so that none of them
+/// can pass for one of ours.
+pub(crate) fn lines(text: &str) -> String {
+    let lines: Vec<String> = text.trim_end().lines().map(plain).collect();
+    lines.join("\n    ")
 }
 
 /// A word in colour where a person looks at a terminal; the word itself carries the meaning.

@@ -106,11 +106,11 @@ pub(crate) fn open_with(places: &Places, more: Vec<Box<dyn Tool>>) -> Result<Eng
 }
 
 /// The same for the hook: it runs no commands, and believes no environment. Unless it `performs` a
-/// selection it runs no tools either.
+/// selection it runs no tools either. Where its client waits for a verdict, it also tidies nothing.
 pub(crate) fn open_to_guard(
-    site: Site,
-    root: &Path,
-    (config, performs): (Option<&Path>, bool),
+    (site, root): (Site, &Path),
+    config: Option<&Path>,
+    (performs, judges): (bool, bool),
 ) -> Result<Engine, Failure> {
     let shelf = shelf(&site, books::user_text_in(config)?.as_ref(), root)?;
     let registry = if performs {
@@ -118,7 +118,11 @@ pub(crate) fn open_to_guard(
     } else {
         Registry::default()
     };
-    let (engine, _) = Engine::open(site, shelf, registry, clockwork()?)?;
+    let (engine, _) = if judges {
+        Engine::open_to_judge(site, shelf, registry, clockwork()?)?
+    } else {
+        Engine::open(site, shelf, registry, clockwork()?)?
+    };
     Ok(engine)
 }
 
@@ -194,7 +198,10 @@ fn shelf(site: &Site, user: Option<&Text>, root: &Path) -> Result<Shelf, Failure
 /// What tells this program from any other build of it: what it was made from can't be seen from
 /// inside. Where that is not known, nothing is taken from an earlier process.
 fn build() -> Option<String> {
-    let program = std::env::current_exe().and_then(std::fs::metadata).ok()?;
+    // Where the kernel has a link to it, nothing has to be read first.
+    let program = std::fs::metadata("/proc/self/exe")
+        .or_else(|_| std::env::current_exe().and_then(std::fs::metadata))
+        .ok()?;
     let changed = program.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     let (version, length) = (env!("CARGO_PKG_VERSION"), program.len());
     Some(format!("{version} {length} {}", changed.as_nanos()))

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use tagout_policy::problem::{Position, Problem};
 use tagout_vocab::limits::SIDECAR_BYTES_MAX;
@@ -41,6 +41,21 @@ pub(crate) fn require(named: Option<&Path>) -> Result<PathBuf, Failure> {
         ))
         .hint("a person makes one with `tagout init`; another one is named with `--workspace DIR`")
     })
+}
+
+/// A path without `.` and `..`, by its text.
+pub(crate) fn folded(path: &Path) -> PathBuf {
+    let mut folded = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                folded.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => folded.push(part),
+        }
+    }
+    folded
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {

@@ -88,7 +88,10 @@ fn read_id(root: &Path) -> Result<String, Failure> {
 fn lost(why: &str) -> Failure {
     Failure::failed(format!("the state of this workspace is gone: {why}"))
         .code(Code::StateLost)
-        .hint("restore it, or a person starts anew with `tagout epoch new`")
+        .hint(
+            "it may lie with another user, under another `HOME` or `--state-dir`; else restore it, \
+             or a person starts anew with `tagout epoch new`",
+        )
 }
 
 impl From<LedgerError> for Failure {

@@ -66,8 +66,10 @@ fn measure(folder: &Path, rounds: usize, probe: (&str, WriterProbe), case: (&str
     let options = Options {
         writers: probe.1,
         #[cfg(target_os = "linux")]
-        alone: matches!(probe.1, WriterProbe::Lease(_))
-            .then_some(tagout_sandbox::lease_alone as tagout_workspace::LeaseProbe),
+        alone: matches!(probe.1, WriterProbe::Lease(_)).then_some(tagout_workspace::Alone {
+            take: tagout_sandbox::lease_alone,
+            lost: tagout_sandbox::lease_lost,
+        }),
         ..Options::default()
     };
     let workspace = Workspace::open(&root, &state, options).unwrap();

@@ -2,6 +2,7 @@
 //! that did not change.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -51,28 +52,34 @@ impl Site {
         let path = self.compiled_path();
         // The knowledge of programs is the build's own, whatever the files say.
         let (programs, fixed) = (self.programs_path(), Key::of(build, []));
-        if let Some(mut known) = stored::<Shelf>(&path, &key) {
-            known.books.knowledge = Knowledge::later(move || {
-                stored(&programs, &fixed).or_else(|| {
-                    let parsed = Knowledge::built_in().ok()?.kept().clone();
-                    store(&programs, &fixed, &parsed);
-                    Some(parsed)
-                })
-            });
-            return Ok(known);
+        let is_new = !programs.exists();
+        let knowledge = Knowledge::later(move || {
+            stored(&programs, &fixed).or_else(|| {
+                let parsed = Knowledge::built_in().ok()?.kept().clone();
+                store(&programs, &fixed, &parsed);
+                Some(parsed)
+            })
+        });
+        let known = stored::<Shelf>(&path, &key);
+        let is_known = known.is_some();
+        let mut whole = known.map_or_else(make, Ok)?;
+        whole.books.knowledge = knowledge;
+        if !is_known {
+            if whole.broken.is_empty() {
+                store(&path, &key, &whole);
+            }
+            // Whoever makes the books has time; the next process may be one that has none.
+            if is_new {
+                whole.books.knowledge.is_there();
+            }
         }
-        let fresh = make()?;
-        if fresh.broken.is_empty() {
-            store(&programs, &fixed, fresh.books.knowledge.kept());
-            store(&path, &key, &fresh);
-        }
-        Ok(fresh)
+        Ok(whole)
     }
 }
 
 fn stored<T: DeserializeOwned>(path: &Path, key: &Key) -> Option<T> {
     let bytes = files::read(path, RECORD_BYTES_MAX).ok().flatten()?;
-    compiled::decode(&bytes, key).ok()
+    compiled::decode_kept(&Arc::new(bytes), key).ok()
 }
 
 fn store<T: Serialize>(path: &Path, key: &Key, value: &T) {

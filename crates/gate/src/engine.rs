@@ -1,9 +1,10 @@
 //! The pipeline on one screen: admit, execute, settle.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tagout_ledger::{KeySource, Ledger};
 use tagout_policy::scope::CaseRule;
+use tagout_vocab::limits::{TIDY_INTERVAL_MS, TIDY_OVERDUE_MS};
 use tagout_vocab::path::Roots;
 use tagout_vocab::{Call, CallId, Refusal, Role};
 use tagout_workspace::{Workspace, WriterProbe};
@@ -39,6 +40,8 @@ pub(crate) struct Inner {
     /// What commands are run with; without it none are.
     pub(crate) commands: Option<Yard>,
     running: Mutex<Option<Arc<Running>>>,
+    /// Where this program lies, once someone said so.
+    pub(crate) program: OnceLock<String>,
 }
 
 /// The gate of one workspace. It can be shared by threads.
@@ -66,6 +69,38 @@ impl Engine {
     pub fn open_with(
         site: Site,
         shelf: Shelf,
+        given: (Registry, Option<Commands>),
+        clockwork: Clockwork,
+    ) -> Result<(Self, Recovered), GateError> {
+        let (engine, recovered) = Self::opened(site, shelf, given, clockwork)?;
+        engine.tidy_if_due(TIDY_INTERVAL_MS);
+        Ok((engine, recovered))
+    }
+
+    /// The same for someone who waits for a verdict: tidying can take longer than that may, and is
+    /// left to others for as long as there are some.
+    pub fn open_to_judge(
+        site: Site,
+        shelf: Shelf,
+        registry: Registry,
+        clockwork: Clockwork,
+    ) -> Result<(Self, Recovered), GateError> {
+        let (engine, recovered) = Self::opened(site, shelf, (registry, None), clockwork)?;
+        engine.tidy_if_due(TIDY_OVERDUE_MS);
+        Ok((engine, recovered))
+    }
+
+    fn tidy_if_due(&self, after_ms: i64) {
+        let now = self.inner.clockwork.now();
+        if self.inner.site.store.is_tidying_due(now, after_ms) {
+            // What could not be tidied now is tidied another time; nothing is judged by it.
+            drop(self.tidy());
+        }
+    }
+
+    fn opened(
+        site: Site,
+        shelf: Shelf,
         (registry, commands): (Registry, Option<Commands>),
         clockwork: Clockwork,
     ) -> Result<(Self, Recovered), GateError> {
@@ -78,9 +113,10 @@ impl Engine {
         let workspace = tagout_workspace::Options {
             writers: writers(),
             #[cfg(target_os = "linux")]
-            // Not while a program that is late in opening a file could see it empty, or have its
-            // bytes mixed with ours (decision 0022).
-            alone: None,
+            alone: Some(tagout_workspace::Alone {
+                take: tagout_sandbox::lease_alone,
+                lost: tagout_sandbox::lease_lost,
+            }),
             ..tagout_workspace::Options::default()
         };
         let workspace = Workspace::open(&site.root, &site.state, workspace)?;
@@ -105,16 +141,17 @@ impl Engine {
             case,
             commands: commands.map(Yard::new).transpose()?,
             running: Mutex::new(None),
+            program: OnceLock::new(),
         };
         let recovered = recover::recover(&inner)?;
-        let tidy = inner.site.store.is_tidying_due(inner.clockwork.now());
         let inner = Arc::new(inner);
-        let engine = Self { inner };
-        if tidy {
-            // What could not be tidied now is tidied another time; nothing is judged by it.
-            drop(engine.tidy());
-        }
-        Ok((engine, recovered))
+        Ok((Self { inner }, recovered))
+    }
+
+    /// Says where this program lies: a line that calls it by that path is judged by its name.
+    pub fn lies_at(&self, path: String) {
+        // It does not move, so the first word holds.
+        drop(self.inner.program.set(path));
     }
 
     /// Judges a call that the agent's client will execute. The verdict is durable before it is

@@ -44,6 +44,7 @@ fn bare(inner: &Inner, now: Timestamp) -> Facts {
         standing: inner.shelf.standing,
         broken: inner.shelf.broken.clone(),
         files: Files::Known(BTreeMap::new()),
+        program: inner.program.get().cloned(),
         ..Facts::for_explanation(now, inner.roots.clone())
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use tagout_policy::scope::{Owned, Scope};
 use tagout_vocab::{Code, Gate, IntentId, Refusal, Session, WorkspacePath};
 
+use crate::command;
 use crate::engine::Inner;
 use crate::error::GateError;
 use crate::registry::Entry;
@@ -20,16 +21,7 @@ pub(crate) struct Asked<'a> {
 }
 
 fn refusal(gate: Gate, code: Code, reason: String, remedy: &str) -> Refusal {
-    Refusal {
-        code,
-        reason,
-        remedy: remedy.to_owned(),
-        retryable: false,
-        intent_id: None,
-        paths: Vec::new(),
-        gate,
-        rule: format!("built-in: {}", gate.as_str()),
-    }
+    Refusal::built_in((gate, code), gate.as_str(), reason, remedy)
 }
 
 /// What stands against a call that the judge let through.
@@ -65,7 +57,24 @@ pub(crate) fn check(
     {
         return Ok(Some(refused));
     }
+    if let Some(refused) = repository(inner, asked.mutated) {
+        return Ok(Some(refused));
+    }
     Ok(waiting_scope(inner, session, asked.mutated))
+}
+
+/// What makes git obey a folder, or changes what it obeys there, is a person's to write.
+fn repository(inner: &Inner, mutated: &[WorkspacePath]) -> Option<Refusal> {
+    let paths = mutated.iter().map(|path| path.as_str().as_bytes());
+    let found = command::beyond_written(inner, paths);
+    let first = found.first()?;
+    let reason = format!("{}: {}", first.path, first.why);
+    let remedy = "leave it to a person, or make the repository below `/tmp`";
+    let refused = refusal(Gate::Authority, Code::AuthorityFile, reason, remedy);
+    Some(Refusal {
+        paths: found.iter().map(|one| one.path.to_string()).collect(),
+        ..refused
+    })
 }
 
 /// A child session can only take up what its parent works on.

@@ -20,6 +20,9 @@ pub(crate) struct Given {
     tool: String,
     salt: Digest,
     arguments: Digest,
+    /// Where it started: the same words mean other files elsewhere.
+    #[serde(default)]
+    cwd: String,
 }
 
 impl Given {
@@ -28,6 +31,7 @@ impl Given {
             tool: call.tool.clone(),
             salt: Digest::from_bytes(salt),
             arguments: committed(salt, &call.arguments),
+            cwd: call.cwd.clone(),
         }
     }
 
@@ -38,7 +42,7 @@ impl Given {
 
     /// Whether it is the same call.
     pub(crate) fn is(&self, call: &Call) -> bool {
-        self.tool == call.tool && self.has(&call.arguments)
+        self.tool == call.tool && self.cwd == call.cwd && self.has(&call.arguments)
     }
 }
 

@@ -163,7 +163,11 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
     }
     let taken = command::take_back(inner)?;
     orphans(inner, &mut recovered)?;
-    command::clean(inner)?;
+    // What commands left costs a look into every session that ran some, and is only in the way of
+    // the next command.
+    if inner.commands.is_some() {
+        command::clean(inner)?;
+    }
     recovered.conflicts = found.conflicts.iter().map(ToString::to_string).collect();
     recovered.conflicts.extend(taken);
     if recovered != Recovered::default() {

@@ -41,10 +41,17 @@ pub(crate) fn seen_before(inner: &Inner, call: &Call) -> Result<Seen, Box<Refusa
             Err(error) => Err(Box::new(crate::admit::unavailable(&error))),
         },
         Ok(_) => Err(Box::new(refusal(
-            format!("call {id} is open with another tool or other arguments"),
+            format!("call {id} is open with another tool, other arguments or another folder"),
             "make the call again under an id of its own",
         ))),
-        Err(_) => Ok(Seen::Never),
+        Err(GateError::NoPermit { .. }) => Ok(Seen::Never),
+        // What can't be looked up may be open, under another verdict than the one it would get.
+        Err(error) => {
+            let refusal = crate::admit::unavailable(&error);
+            // The denial stands, also where it can't be recorded.
+            drop(crate::admit::refuse(inner, call, refusal.clone()));
+            Err(Box::new(refusal))
+        }
     }
 }
 
@@ -64,16 +71,7 @@ fn still_holds(inner: &Inner, ticket: &Ticket) -> Result<bool, GateError> {
 }
 
 fn refusal(reason: String, remedy: &str) -> Refusal {
-    Refusal {
-        code: Code::Conflict,
-        reason,
-        remedy: remedy.to_owned(),
-        retryable: false,
-        intent_id: None,
-        paths: Vec::new(),
-        gate: Gate::Record,
-        rule: "built-in: record".to_owned(),
-    }
+    Refusal::built_in((Gate::Record, Code::Conflict), "record", reason, remedy)
 }
 
 /// A permit from an earlier process, if the ledger confirms it.
@@ -158,10 +156,7 @@ fn settle_open(
     (execution, ticket): (Execution<Executing>, &Ticket),
     report: &Report,
 ) -> Receipt {
-    let changes = inner
-        .workspace
-        .diff(&ticket.execution)
-        .map(|found| record::path_changes(&found));
+    let changes = tracing::since_snapshot(inner, ticket).map(|found| record::path_changes(&found));
     let (changes, unseen) = match changes {
         Ok(changes) => (changes, None),
         Err(error) => (Vec::new(), Some(error.to_string())),
@@ -326,8 +321,7 @@ impl Settling<'_> {
         let mut freed = let_go(inner, &ticket.execution);
         if is_looked_at && is_kept {
             // The trace has both sides now.
-            let dropped = inner.workspace.drop_snapshot(&ticket.execution);
-            freed = freed.and(dropped.map_err(GateError::from));
+            freed = freed.and(tracing::drop_snapshot(inner, ticket));
         }
         if let Err(error) = freed {
             receipt
@@ -394,7 +388,7 @@ impl Engine {
             if ticket.session != *session || !ticket.mutated.iter().any(meets) {
                 continue;
             }
-            let changed = || self.inner.workspace.diff(&ticket.execution);
+            let changed = || tracing::since_snapshot(&self.inner, &ticket);
             let is_done = is_predicted(&self.inner, &ticket)
                 && changed().is_ok_and(|changes| !changes.is_empty());
             if is_done || ticket.admitted_at < before {

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use tagout_vocab::Timestamp;
-use tagout_vocab::limits::{LEDGER_EVENT_BYTES_MAX, LEDGER_TAIL_BYTES};
+use tagout_vocab::limits::{LEDGER_EVENT_BYTES_MAX, LEDGER_LINE_USUAL_BYTES, LEDGER_TAIL_BYTES};
 
 use crate::error::{At as _, LedgerError};
 use crate::line::{self, HEAD_BYTES_MAX};
@@ -66,9 +66,14 @@ pub(crate) fn tail(file: &File, path: &Path) -> Result<Tail, LedgerError> {
     let mut window = LEDGER_TAIL_BYTES as u64;
     loop {
         let start = length.saturating_sub(window);
-        let bytes = read_span(file, start, length).at("read", path)?;
-        if let Some(tail) = tail_in(&bytes, start, length, path)? {
-            return Ok(tail);
+        let sound = sound_until(file, start, length).at("read", path)?;
+        // The last line is short as a rule, and then so is what has to be held of the segment.
+        for room in [LEDGER_LINE_USUAL_BYTES as u64, window] {
+            let from = sound.saturating_sub(room).max(start);
+            let bytes = read_span(file, from, sound).at("read", path)?;
+            if let Some(tail) = tail_in(&bytes, from, length, path)? {
+                return Ok(tail);
+            }
         }
         if window > 2 * LEDGER_EVENT_BYTES_MAX as u64 {
             return Err(LedgerError::Damaged {
@@ -81,18 +86,34 @@ pub(crate) fn tail(file: &File, path: &Path) -> Result<Tail, LedgerError> {
     }
 }
 
-/// The tail that a window at the end of the file shows; `None` if the window is too small.
+/// Where the first zero byte from `from` on lies, or the end.
+///
+/// A power loss can leave zeros where a page was never written. No line holds a zero byte, and
+/// nobody was told that a line behind one is durable.
+fn sound_until(file: &File, from: u64, to: u64) -> io::Result<u64> {
+    let mut piece = [0; LEDGER_LINE_USUAL_BYTES];
+    let mut at = from;
+    while at < to {
+        let room = usize::try_from(to - at).unwrap_or(usize::MAX);
+        let room = room.min(piece.len());
+        let piece = piece.get_mut(..room).unwrap_or_default();
+        file.read_exact_at(piece, at)?;
+        if let Some(zero) = memchr::memchr(0, piece) {
+            return Ok(at.saturating_add(zero as u64));
+        }
+        at = at.saturating_add(room as u64);
+    }
+    Ok(to)
+}
+
+/// The tail that sound bytes at the end of the file show; `None` if they are too few.
 fn tail_in(
     bytes: &[u8],
     start: u64,
     length: u64,
     path: &Path,
 ) -> Result<Option<Tail>, LedgerError> {
-    // A power loss can leave zeros where a page was never written. No line holds a zero byte, and
-    // nobody was told that a line behind one is durable.
-    let sound = memchr::memchr(0, bytes).unwrap_or(bytes.len());
-    let sound = bytes.get(..sound).unwrap_or_default();
-    let Some(last_feed) = memchr::memrchr(b'\n', sound) else {
+    let Some(last_feed) = memchr::memrchr(b'\n', bytes) else {
         let nothing = Tail {
             last: None,
             end: 0,
@@ -100,7 +121,7 @@ fn tail_in(
         };
         return Ok((start == 0).then_some(nothing));
     };
-    let before = sound.get(..last_feed).unwrap_or_default();
+    let before = bytes.get(..last_feed).unwrap_or_default();
     let line_start = match memchr::memrchr(b'\n', before) {
         Some(feed) => feed + 1,
         None if start == 0 => 0,

@@ -1,19 +1,81 @@
 //! Values that stay packed until someone asks for them: a short-lived process pays only for what it
 //! looks at.
 
+use std::cell::RefCell;
 use std::fmt;
-use std::sync::OnceLock;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use serde::de::{DeserializeOwned, Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+thread_local! {
+    /// What is being read just now by someone who keeps it.
+    static SOURCE: RefCell<Option<Arc<Vec<u8>>>> = const { RefCell::new(None) };
+}
+
+/// Lets what `read` reads out of a source keep its bytes there instead of copying them.
+pub(crate) fn sharing<T>(source: &Arc<Vec<u8>>, read: impl FnOnce(&[u8]) -> T) -> T {
+    SOURCE.set(Some(Arc::clone(source)));
+    let value = read(source);
+    SOURCE.take();
+    value
+}
+
 /// Bytes that are written and read as one run, not one by one.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-struct Bytes(Vec<u8>);
+#[derive(Clone, Default)]
+struct Bytes {
+    all: Arc<Vec<u8>>,
+    own: Range<usize>,
+}
+
+impl Bytes {
+    fn of(bytes: Vec<u8>) -> Self {
+        let own = 0..bytes.len();
+        Self {
+            all: Arc::new(bytes),
+            own,
+        }
+    }
+
+    /// The same bytes where they already lie, if someone keeps them there.
+    fn found(bytes: &[u8]) -> Self {
+        SOURCE
+            .with_borrow(|source| {
+                let all = source.as_ref()?;
+                let start = bytes.as_ptr().addr().checked_sub(all.as_ptr().addr())?;
+                let own = start..start.checked_add(bytes.len())?;
+                // An empty run may begin anywhere, so what lies there is looked at.
+                (all.get(own.clone())? == bytes).then(|| Self {
+                    all: Arc::clone(all),
+                    own,
+                })
+            })
+            .unwrap_or_else(|| Self::of(bytes.to_vec()))
+    }
+
+    fn get(&self) -> &[u8] {
+        self.all.get(self.own.clone()).unwrap_or_default()
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for Bytes {}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(formatter)
+    }
+}
 
 impl Serialize for Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0)
+        serializer.serialize_bytes(self.get())
     }
 }
 
@@ -28,7 +90,7 @@ impl<'de> Deserialize<'de> for Bytes {
             }
 
             fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
-                Ok(Bytes(bytes.to_vec()))
+                Ok(Bytes::found(bytes))
             }
         }
         deserializer.deserialize_bytes(Run)
@@ -45,20 +107,20 @@ pub(crate) struct Runs {
 
 impl Runs {
     pub(crate) fn of<'r>(runs: impl IntoIterator<Item = &'r [u8]>) -> Self {
-        let mut all = Self::default();
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         for run in runs {
-            all.bytes.0.extend_from_slice(run);
-            all.ends
-                .push(u32::try_from(all.bytes.0.len()).unwrap_or(u32::MAX));
+            bytes.extend_from_slice(run);
+            ends.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         }
-        all
+        let bytes = Bytes::of(bytes);
+        Self { bytes, ends }
     }
 
     pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
         let end = usize::try_from(*self.ends.get(at)?).ok()?;
         let before = at.checked_sub(1).and_then(|before| self.ends.get(before));
         let start = usize::try_from(before.copied().unwrap_or_default()).ok()?;
-        self.bytes.0.get(start..end)
+        self.bytes.get().get(start..end)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -185,7 +247,7 @@ pub(crate) struct Packed<T> {
 
 impl<T: Serialize + DeserializeOwned> Packed<T> {
     pub(crate) fn of(value: &T) -> Self {
-        Self::holding(Bytes(pack(value)))
+        Self::holding(Bytes::of(pack(value)))
     }
 
     const fn holding(bytes: Bytes) -> Self {
@@ -197,7 +259,7 @@ impl<T: Serialize + DeserializeOwned> Packed<T> {
 
     /// The value. `None` where it can't be unpacked: nothing may then be taken for granted.
     pub(crate) fn get(&self) -> Option<&T> {
-        let unpacked = || unpack(&self.bytes.0).map(Box::new);
+        let unpacked = || unpack(self.bytes.get()).map(Box::new);
         self.open.get_or_init(unpacked).as_deref()
     }
 }

@@ -178,6 +178,7 @@ fn run(
         workspace: workspace.to_path_buf(),
         cwd: workspace.to_path_buf(),
         argv: vec![OsString::from("true")],
+        direct: None,
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         limits: limits.clone(),
         network: Network::Off,

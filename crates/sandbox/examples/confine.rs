@@ -89,6 +89,7 @@ fn wanted(
         workspace: workspace.to_path_buf(),
         cwd: workspace.to_path_buf(),
         argv,
+        direct: None,
         env: vec![
             ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ("HOME".into(), "/tmp".into()),

@@ -13,9 +13,9 @@
 )]
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::json;
@@ -41,6 +41,12 @@ struct Order {
     read_only_inside: Vec<PathBuf>,
     accept: Vec<Weaker>,
     artifact: PathBuf,
+    /// Where it is there, the first process is made ahead, and so long before it is used.
+    #[serde(default)]
+    ahead_ms: Option<u64>,
+    /// See [`Wanted::direct`].
+    #[serde(default)]
+    direct: Option<Vec<OsString>>,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +58,12 @@ fn main() -> ExitCode {
             println!("{}", json!({ "broken": error.to_string() }));
             return ExitCode::FAILURE;
         }
+    }
+    if let [word, scratch] = words.as_slice()
+        && word == "--probe"
+    {
+        println!("{}", json!(Host::probe(Path::new(scratch))));
+        return ExitCode::SUCCESS;
     }
     let read = words.first().map(std::fs::read);
     let order: Result<Order, String> = match read {
@@ -72,7 +84,17 @@ fn main() -> ExitCode {
 }
 
 fn run(order: &Order) -> serde_json::Value {
-    let host = Host::probe(&order.scratch);
+    let host = match order.ahead_ms {
+        None => Host::probe(&order.scratch),
+        Some(time) => match probed_elsewhere(&order.scratch) {
+            Ok(host) => {
+                tagout_sandbox::start_helper_early(order.home.as_deref());
+                std::thread::sleep(Duration::from_millis(time));
+                host
+            }
+            Err(error) => return json!({ "broken": error.to_string() }),
+        },
+    };
     let lines = host.lines();
     let began = Instant::now();
     let plan = match plan(&host, &order.wanted()) {
@@ -95,6 +117,15 @@ fn run(order: &Order) -> serde_json::Value {
     }
 }
 
+/// What another process found out, so that nothing was started by this one yet.
+fn probed_elsewhere(scratch: &Path) -> std::io::Result<Host> {
+    let told = Command::new(std::env::current_exe()?)
+        .arg("--probe")
+        .arg(scratch)
+        .output()?;
+    serde_json::from_slice(&told.stdout).map_err(std::io::Error::other)
+}
+
 impl Order {
     fn wanted(&self) -> Wanted {
         Wanted {
@@ -102,6 +133,7 @@ impl Order {
             workspace: self.workspace.clone(),
             cwd: self.cwd.clone(),
             argv: self.argv.clone(),
+            direct: self.direct.clone(),
             env: self
                 .env
                 .iter()

@@ -77,6 +77,7 @@ fn confined(host: &Host, scratch: &Path, lane: Lane) -> Outcome<Duration> {
         workspace: run.join("workspace"),
         cwd: run.join("workspace"),
         argv: vec!["/bin/true".into()],
+        direct: None,
         env: Vec::new(),
         limits: Limits::default(),
         network: Network::Off,

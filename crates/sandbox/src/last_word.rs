@@ -48,6 +48,7 @@ pub fn speak(stderr: &[u8], stdout: &[u8]) -> bool {
 #[cfg(target_os = "linux")]
 pub fn last_word(word: LastWord, after: Duration) -> std::io::Result<()> {
     handling::prepare(word);
+    handling::stand_aside()?;
     handling::watch()?;
     handling::wake(after)
 }
@@ -73,6 +74,9 @@ mod handling {
     use tagout_vocab::limits::LAST_WORD_MS_MAX;
 
     use super::{LastWord, take_the_floor};
+
+    /// Room for what the processor keeps when it leaves a function, and for the handler.
+    const STACK_BYTES: usize = 64 * 1024;
 
     static WORD: AtomicPtr<LastWord> = AtomicPtr::new(ptr::null_mut());
 
@@ -107,6 +111,32 @@ mod handling {
     pub(super) fn prepare(word: LastWord) {
         // It lives as long as the process: a handler may look at it at any time.
         WORD.store(Box::into_raw(Box::new(word)), Ordering::SeqCst);
+    }
+
+    /// Gives handlers a stack of their own: where the usual one has run out, there is still a word
+    /// to say.
+    pub(super) fn stand_aside() -> io::Result<()> {
+        let (access, how) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK,
+        );
+        // SAFETY: a new mapping that nothing else uses; it lives as long as the process.
+        let memory = unsafe { libc::mmap(ptr::null_mut(), STACK_BYTES, access, how, -1, 0) };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let stack = libc::stack_t {
+            ss_sp: memory,
+            ss_flags: 0,
+            ss_size: STACK_BYTES,
+        };
+        // SAFETY: the stack is whole and of the size that it says.
+        let failed = unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) };
+        if failed == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
     }
 
     pub(super) fn watch() -> io::Result<()> {

@@ -45,6 +45,18 @@ pub fn lease_alone(file: BorrowedFd<'_>) -> io::Result<bool> {
     }
 }
 
+/// Whether a lease that [`lease_alone`] was granted is no longer whole: someone waits in opening
+/// the file, or waited for so long that the kernel let them in.
+pub fn lease_lost(file: BorrowedFd<'_>) -> io::Result<bool> {
+    // SAFETY: the descriptor is open for as long as it is borrowed, and this operation takes
+    // nothing.
+    let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLEASE) };
+    if answer == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(answer != libc::F_WRLCK)
+}
+
 fn set(file: BorrowedFd<'_>, operation: i32, argument: i32) -> io::Result<()> {
     // SAFETY: the descriptor is open for as long as it is borrowed, and these operations take a
     // plain number.

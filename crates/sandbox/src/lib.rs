@@ -31,6 +31,8 @@ mod plan;
 mod scratch;
 mod session;
 mod signals;
+#[cfg(target_os = "linux")]
+mod start;
 mod trial;
 mod wanted;
 
@@ -40,13 +42,16 @@ pub use error::{Refused, SandboxError};
 pub use host::{Host, Line, Probed, State};
 pub use last_word::{LastWord, last_word, speak, take_the_floor};
 #[cfg(target_os = "linux")]
-pub use lease::{lease, lease_alone};
+pub use lease::{lease, lease_alone, lease_lost};
 pub use limits::{Limit, LimitHit, LimitHost, Limits};
 pub use output::{Captured, Listener, LiveSink, Output, Stream};
 pub use plan::{Enforcer, NETWORK_OPEN, Plan, nested_mount, plan};
 pub use scratch::remove as remove_scratch;
 pub use session::{Detached, exit_note, session_runs, stop_detached, stop_session};
 pub use signals::on_interrupt;
+#[cfg(target_os = "linux")]
+#[doc(hidden)]
+pub use start::begin;
 pub use trial::{Trial, Tried, trial};
 pub use wanted::{Cache, Input, Lane, Layers, Network, Through, Wanted, Weaker};
 

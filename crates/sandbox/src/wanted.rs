@@ -115,6 +115,9 @@ pub struct Wanted {
     pub cwd: PathBuf,
     /// The program and its arguments; the program is looked up in the `PATH` of `env`.
     pub argv: Vec<OsString>,
+    /// The same command without the shell that `argv` starts: a program and its arguments, run with
+    /// what that shell would have set. Where it can't be started as it is, `argv` is.
+    pub direct: Option<Vec<OsString>>,
     /// The whole environment, see [`crate::environment`].
     pub env: Vec<(OsString, OsString)>,
     /// The bounds.

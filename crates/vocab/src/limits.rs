@@ -100,6 +100,10 @@ pub const TREE_DEPTH_MAX: usize = 512;
 /// A file image up to this size lies in the journal record itself; a larger one in the store.
 pub const IMAGE_INLINE_BYTES_MAX: u64 = 256 * 1024;
 
+/// Within this time the kernel takes a lease from nobody: the shortest time that it can be told to
+/// wait for its holder is a second.
+pub const LEASE_SURE_MS: u64 = 900;
+
 /// Inline bytes of one journal record; what goes beyond is put into the store.
 pub const JOURNAL_RECORD_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
@@ -154,6 +158,10 @@ pub const LEDGER_LOCK_WAIT_MS_MAX: u64 = 10_000;
 /// How far back from its end a segment is looked at when it is opened.
 pub const LEDGER_TAIL_BYTES: usize = 64 * 1024;
 
+/// How far back from its end the last line of a segment is looked for first, and how much of what
+/// lies before it is held at once.
+pub const LEDGER_LINE_USUAL_BYTES: usize = 8 * 1024;
+
 /// A proof, a checkpoint or a key file larger than this is not read.
 pub const LEDGER_PROOF_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -174,6 +182,9 @@ pub const RECORD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// A session's log is written anew when it is longer than this.
 pub const SESSION_LOG_BYTES_MAX: u64 = 64 * 1024;
+
+/// How far back from its end a session's log is looked at first; its last line is short.
+pub const SESSION_TAIL_BYTES: u64 = 4 * 1024;
 
 /// How long a request waits for a person: a day, so that a night's question is there in the
 /// morning.
@@ -203,6 +214,9 @@ pub const GRANT_USES_BYTES_MAX: u64 = 256 * 1024;
 
 /// How often the gate's own records are tidied.
 pub const TIDY_INTERVAL_MS: i64 = 60 * 60 * 1000;
+
+/// When even someone who waits for a verdict tidies, because nobody else comes by.
+pub const TIDY_OVERDUE_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Records of one kind that one tidying looks at.
 pub const TIDY_RECORDS_MAX: usize = 5_000;

@@ -220,6 +220,26 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// A refusal by a rule that comes with the program. Nothing but a person can change it, and it
+    /// is about no intent and no path, unless whoever makes it says otherwise.
+    pub fn built_in(
+        (gate, code): (Gate, Code),
+        rule: &str,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            reason: reason.into(),
+            remedy: remedy.into(),
+            retryable: false,
+            intent_id: None,
+            paths: Vec::new(),
+            gate,
+            rule: format!("built-in: {rule}"),
+        }
+    }
+
     /// The one structured form in which every door shows a refusal.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({

@@ -20,7 +20,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use tagout_vocab::{CallId, Timestamp};
-use tagout_workspace::{Options, Outcome, RelPath, SyncPoint, Transaction, Workspace, WriterProbe};
+use tagout_workspace::{
+    Alone, Options, Outcome, RelPath, SyncPoint, Transaction, Workspace, WriterProbe,
+};
 
 /// What stands under a path, in a form that can be compared.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -32,7 +34,14 @@ enum Entry {
 
 type Picture = BTreeMap<String, Entry>;
 
+/// Every version is longer or shorter than the one before it, by less or more than a block.
 fn filled(version: u64, name: &str, size: usize) -> Vec<u8> {
+    let more = match version % 3 {
+        0 => 0,
+        1 => 5_000,
+        _ => 100,
+    };
+    let size = size + more;
     let line = format!("{name} version {version}\n");
     line.bytes().cycle().take(size.max(line.len())).collect()
 }
@@ -169,7 +178,10 @@ fn open(root: &Path, state: &Path, skip: Option<&str>, checkpoint: usize) -> Wor
     let options = Options {
         skip_sync,
         writers,
-        alone: Some(|_| Ok(false)),
+        alone: Some(Alone {
+            take: |_| Ok(false),
+            lost: |_| Ok(false),
+        }),
         checkpoint_commits: checkpoint,
         ..Options::default()
     };

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use tagout_vocab::limits::{LOCK_WAIT_MS_MAX, SYMLINK_HOPS_MAX};
 
 use crate::error::{Error, at};
+use crate::root;
 use crate::sys::{self, Handle, Kind, Rename};
 
 pub use crate::blocks::{Markers, merge_block, remove_block};
 
 /// What is read in one step: the buffer is cleared first.
-const READ_AT_ONCE_BYTES: usize = 16 * 1024;
+const READ_AT_ONCE_BYTES: usize = 128 * 1024;
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
@@ -90,6 +91,35 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
         Err(error) if sys::is_missing(&error) => Ok(None),
         Err(error) => Err(Error::io("read", shown(&path), error)),
     }
+}
+
+/// The last bytes of a file, no more than `max`; `None` when it does not exist or is shorter.
+pub fn read_end(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
+    let Ok(file) = sys::open_unlinked(path) else {
+        return Ok(None);
+    };
+    let stat = sys::stat(&file).map_err(at("read", shown(path)))?;
+    let Some(from) = stat.size.checked_sub(max) else {
+        return Ok(None);
+    };
+    if stat.kind != Kind::File {
+        return Ok(None);
+    }
+    let mut file = file.into_file();
+    file.seek(SeekFrom::Start(from))
+        .map_err(at("read", shown(path)))?;
+    let mut bytes = vec![0; usize::try_from(max).unwrap_or(usize::MAX)];
+    match file.read_exact(&mut bytes) {
+        Ok(()) => Ok(Some(bytes)),
+        // Someone made it shorter just now.
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(Error::io("read", shown(path), error)),
+    }
+}
+
+/// Whether a path leads to something without passing through a link.
+pub fn is_plain(path: &Path) -> bool {
+    root::is_straight(path) && sys::is_plain(path)
 }
 
 fn read_open(file: Handle, path: &Path, max: u64) -> Result<Vec<u8>, Error> {

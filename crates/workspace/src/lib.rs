@@ -54,7 +54,7 @@ pub use effects::{Effect, Stood, StoodKind};
 pub use error::{Clash, ConflictPath, Error};
 pub use inplace::TakenBack;
 pub use mark::Mark;
-pub use options::{LeaseProbe, Options, Swap, SyncPoint, WriterProbe};
+pub use options::{Alone, LeaseProbe, Options, Swap, SyncPoint, WriterProbe};
 pub use place::{Attributes, Thing};
 pub use recover::{Outcome, Recovery, Settled};
 pub use relpath::RelPath;

@@ -26,6 +26,16 @@ pub type LeaseProbe = fn(std::os::fd::BorrowedFd<'_>) -> io::Result<bool>;
 #[cfg(not(unix))]
 pub type LeaseProbe = fn(&std::fs::File) -> io::Result<bool>;
 
+/// How to hold a file alone while it is filled again. The calls are in no safe interface either.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone {
+    /// Asks for a file until it is closed; answers whether that was refused because someone else
+    /// has it open.
+    pub take: LeaseProbe,
+    /// Answers whether someone waits for the file since it was taken, or was let in.
+    pub lost: LeaseProbe,
+}
+
 /// How a file is put in the place of another.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Swap {
@@ -64,9 +74,9 @@ pub struct Options {
     pub checkpoint_commits: usize,
     /// How writers are found.
     pub writers: WriterProbe,
-    /// Asks for a file that was displaced to be held alone until it is closed, so that it can be
-    /// filled again; it answers whether that was refused. Without it every new file is another one.
-    pub alone: Option<LeaseProbe>,
+    /// How a file that was displaced is held alone, so that it can be filled again. Without it
+    /// every new file is another one.
+    pub alone: Option<Alone>,
     /// How files change places.
     pub swap: Swap,
     /// A sync that is left out: only the tests that must see the damage set it.

@@ -7,6 +7,7 @@ use crate::error::{ConflictPath, Error};
 use crate::journal::Segment;
 use crate::journal::done::{Done, confirmed_line};
 use crate::journal::frame::Frame;
+use crate::replay::{Chains, clear_pieces};
 use crate::state::owner_name;
 use crate::workspace::Workspace;
 
@@ -127,9 +128,10 @@ impl Workspace {
             recovery.checkpoint_due = true;
             return Ok(end);
         }
+        let chains = self.chains(&frames, &done);
         for frame in &frames {
             if segment_done(&done, frame).is_none() {
-                self.settle_one(segment, frame, recovery)?;
+                self.settle_one(segment, (frame, &chains), recovery)?;
             }
         }
         Ok(end)
@@ -139,12 +141,16 @@ impl Workspace {
     fn settle_one(
         &self,
         segment: &mut Segment,
-        frame: &Frame,
+        (frame, chains): (&Frame, &Chains<'_>),
         recovery: &mut Recovery,
     ) -> Result<(), Error> {
         recovery.repaired += frame.record.units.len();
         let mut engine = self.engine(segment.number, frame);
         engine.staged = segment.staged(frame.offset)?;
+        if engine.staged.is_none() {
+            // Its process died while it made the trees.
+            clear_pieces(&engine, chains, recovery)?;
+        }
         if frame.aborted {
             recovery.conflicts.extend(engine.undo()?);
             self.note_applied(segment, frame, Vec::new());
@@ -152,9 +158,7 @@ impl Workspace {
         }
         let resumed = if engine.staged.is_none() {
             // Nothing was swapped yet: it is done as the first process would have done it.
-            engine
-                .clear_pieces()
-                .and_then(|()| stage_and_swap(segment, frame, &mut engine))
+            stage_and_swap(segment, frame, &mut engine)
         } else {
             engine.resume()
         };

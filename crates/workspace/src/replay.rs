@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Spot, may_be_again};
 use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::Segment;
 use crate::journal::done::Done;
 use crate::journal::frame::Frame;
+use crate::journal::record::Unit;
 use crate::look::{self, Keep};
 use crate::make::{self, Blobs, Links};
 use crate::node::{Identity, Item, Node};
@@ -18,9 +19,10 @@ use crate::recover::{Recovery, segment_done};
 use crate::relpath::RelPath;
 use crate::sys::{self, Rename};
 use crate::workspace::Workspace;
+use crate::writers;
 
 /// One state that a path had.
-struct Known<'a> {
+pub(crate) struct Known<'a> {
     item: Option<&'a Item>,
     blobs: Blobs<'a>,
     /// Tagout wrote it in this window, so a power loss may have torn it.
@@ -29,7 +31,8 @@ struct Known<'a> {
     identity: Option<Identity>,
 }
 
-type Chains<'a> = BTreeMap<RelPath, Vec<Known<'a>>>;
+/// Every state that each path had in one segment, oldest first.
+pub(crate) type Chains<'a> = BTreeMap<RelPath, Vec<Known<'a>>>;
 
 /// What is to be done with one path.
 enum Finding {
@@ -79,7 +82,7 @@ impl Workspace {
         Ok(())
     }
 
-    fn chains<'a>(&'a self, frames: &'a [Frame], done: &[Done]) -> Chains<'a> {
+    pub(crate) fn chains<'a>(&'a self, frames: &'a [Frame], done: &[Done]) -> Chains<'a> {
         let mut chains = Chains::new();
         for frame in frames {
             let blobs = Blobs {
@@ -156,11 +159,13 @@ impl Workspace {
         }
         let bytes = read_file(self.root.handle(), path);
         let torn_piece = bytes.is_some_and(|bytes| {
-            chain
-                .iter()
-                .filter(|known| known.ours)
-                .filter_map(|known| known.item.map(|item| (item, known.blobs)))
-                .any(|(item, blobs)| torn(&item.node, &bytes, blobs))
+            // A file that is filled again is first as empty as it was long.
+            is_hollow(chain, &bytes)
+                || chain
+                    .iter()
+                    .filter(|known| known.ours)
+                    .filter_map(|known| known.item.map(|item| (item, known.blobs)))
+                    .any(|(item, blobs)| torn(&item.node, &bytes, blobs))
         });
         // Attributes that were not written back: the content is ours, the rest is an earlier
         // state's.
@@ -251,10 +256,7 @@ impl Workspace {
     }
 }
 
-/// Removes what a swap left under temporary names; something foreign goes back to its place.
-///
-/// A new file may be made of one that the same path had earlier, so every state of the path
-/// may be found there.
+/// Removes what a swap left under temporary names; something foreign is kept beside its path.
 fn clear_leftovers(
     engine: &Engine<'_>,
     chains: &Chains<'_>,
@@ -265,31 +267,70 @@ fn clear_leftovers(
             continue;
         };
         for name in [&spot.temporary, &spot.aside] {
-            let found = look::tree(&spot.folder, name, &unit.path, Keep::Nothing)?;
-            if found.is_empty() {
-                continue;
-            }
-            leftovers.push(unit.path.clone());
-            let known = found.iter().all(|one| {
-                let chain = chains.get(&unit.path.join(&one.sub));
-                chain.into_iter().flatten().any(|known| {
-                    known.item.is_some_and(|item| {
-                        item.node.same(&one.node)
-                            || torn_at(&spot.folder, name, (item, one, known.blobs))
-                    })
-                })
-            });
-            let doing = || at("clean up after", unit.path.to_string());
-            if known {
-                make::remove(&spot.folder, name).map_err(doing())?;
-            } else {
-                recovery
-                    .conflicts
-                    .push(engine.keep_beside(&spot, name, unit)?);
+            if clear_leftover((engine, chains), (&spot, name, unit), recovery)? {
+                leftovers.push(unit.path.clone());
             }
         }
     }
     Ok(())
+}
+
+/// Removes what a process of this boot left that died while it made the trees.
+///
+/// Only a file that was filled again was ever seen under another name, and may hold someone else's
+/// work.
+pub(crate) fn clear_pieces(
+    engine: &Engine<'_>,
+    chains: &Chains<'_>,
+    recovery: &mut Recovery,
+) -> Result<(), Error> {
+    for (index, unit) in engine.units() {
+        let spot = match engine.spot(index, unit) {
+            Ok(spot) => spot,
+            Err(Error::Missing { .. } | Error::Conflict { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        if may_be_again(unit) {
+            let place = (&spot, spot.temporary.as_slice(), unit);
+            clear_leftover((engine, chains), place, recovery)?;
+        } else {
+            make::remove(&spot.folder, &spot.temporary)
+                .map_err(at("clean up after", unit.path.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes one leftover, or keeps it beside its path if it is foreign or someone may write it;
+/// answers whether there was one.
+///
+/// A new file may be made of one that the same path had earlier, so every state of the path
+/// may be found there, whole or in pieces.
+fn clear_leftover(
+    (engine, chains): (&Engine<'_>, &Chains<'_>),
+    (spot, name, unit): (&Spot<'_>, &[u8], &Unit),
+    recovery: &mut Recovery,
+) -> Result<bool, Error> {
+    let found = look::tree(&spot.folder, name, &unit.path, Keep::Nothing)?;
+    if found.is_empty() {
+        return Ok(false);
+    }
+    let held = writers::held(engine.options.writers, &[(&spot.folder, name)])?;
+    let known = found.iter().all(|one| {
+        let chain = chains.get(&unit.path.join(&one.sub));
+        chain.into_iter().flatten().any(|known| {
+            known.item.is_some_and(|item| {
+                item.node.same(&one.node) || torn_at(&spot.folder, name, (item, one, known.blobs))
+            })
+        })
+    });
+    if known && held.is_empty() {
+        make::remove(&spot.folder, name).map_err(at("clean up after", unit.path.to_string()))?;
+    } else {
+        let kept = engine.keep_beside(spot, name, unit)?;
+        recovery.conflicts.push(kept);
+    }
+    Ok(true)
 }
 
 fn torn_at(
@@ -337,6 +378,15 @@ fn read_file(root: &sys::Handle, path: &RelPath) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     std::io::Read::read_to_end(&mut file.into_file(), &mut bytes).ok()?;
     Some(bytes)
+}
+
+/// Whether bytes are nothing but zeros, and no more of them than a state of the path had bytes.
+fn is_hollow(chain: &[Known<'_>], bytes: &[u8]) -> bool {
+    let longest = chain.iter().filter_map(|known| match &known.item?.node {
+        Node::File { size, .. } => Some(*size),
+        Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => None,
+    });
+    bytes.len() as u64 <= longest.max().unwrap_or(0) && bytes.iter().all(|byte| *byte == 0)
 }
 
 /// The smallest piece that a disk writes as a whole.

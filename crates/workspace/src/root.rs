@@ -2,12 +2,18 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::{Clash, Error, at};
 use crate::relpath::RelPath;
 use crate::sys::{self, Handle, Stat};
+
+/// Whether a path goes from the top down only.
+pub(crate) fn is_straight(path: &Path) -> bool {
+    let steps_up = |part| matches!(part, Component::ParentDir);
+    path.is_absolute() && !path.components().any(steps_up)
+}
 
 /// The root folder, held open so that renaming or replacing it gains nothing.
 #[derive(Debug)]
@@ -19,6 +25,13 @@ pub(crate) struct Root {
 impl Root {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let shown = path.display().to_string();
+        // Most roots are named without a link, and then that is where they lie.
+        if is_straight(path)
+            && let Ok(handle) = sys::open_root_unlinked(path)
+        {
+            let path = path.components().collect();
+            return Ok(Self { handle, path });
+        }
         let handle = sys::open_root(path).map_err(at("open", shown.clone()))?;
         let path = sys::real_path(&handle).map_err(at("open", shown))?;
         Ok(Self { handle, path })

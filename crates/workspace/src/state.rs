@@ -16,7 +16,7 @@ use crate::options::{Options, SyncPoint};
 use crate::sys::{self, Handle};
 
 /// The format that this program writes.
-pub const STATE_FORMAT: u32 = 2;
+pub const STATE_FORMAT: u32 = if cfg!(tagout_next_format) { 3 } else { 2 };
 
 const FOLDERS: [&str; 7] = [
     "journal",

@@ -13,6 +13,8 @@ mod spawn;
 mod trace;
 mod workspace;
 
+pub(crate) use hook::Stage;
+
 use std::process::ExitCode;
 
 use serde::Serialize;

@@ -76,7 +76,9 @@ pub(crate) struct InstallArgs {
     #[arg(long, value_enum, default_value_t = ScopeArg::Project)]
     pub(crate) scope: ScopeArg,
 
-    /// Write nothing; say what is installed and what would be open
+    /// Change no configuration; say what is installed and what would be open
+    ///
+    /// The canary is a call like any other, so that the ledger keeps it.
     #[arg(long)]
     pub(crate) check: bool,
 

@@ -5,8 +5,8 @@ use clap::{Args as ClapArgs, Subcommand};
 /// A new intent.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct IntentNewArgs {
-    /// The intent's id
-    pub(crate) id: String,
+    /// The intent's id; without it, the next number: `INT-001`
+    pub(crate) id: Option<String>,
 
     /// What it is called
     #[arg(long)]

@@ -27,6 +27,14 @@ pub(super) fn named(root: &Path, file: &Path) -> Result<WorkspacePath, Failure> 
 pub(crate) fn run(place: &PlaceArgs, args: &BlameArgs) -> Result<Exit, Failure> {
     let engine = runtime::open(place)?;
     let path = named(engine.site().root(), &args.file)?;
+    if !engine.site().root().join(path.as_str()).is_file() {
+        return Err(Failure::invalid(format!(
+            "`{path}` is no file in this workspace as it is now"
+        ))
+        .hint(format!(
+            "`tagout log --file '{path}'` shows what happened to it before"
+        )));
+    }
     let found = engine.blame(&path)?;
     let (blame, text, commits) = (&found.blame, found.bytes.as_slice(), &found.commits);
     if args.symbols {

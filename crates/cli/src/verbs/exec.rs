@@ -42,7 +42,7 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
         return Err(failure.hint("run the command itself, without `tagout exec`"));
     }
     if !args.end {
-        tagout_sandbox::start_helper_early();
+        tagout_sandbox::start_helper_early(args::home().as_deref());
     }
     let engine = runtime::open_for_commands(place).map_err(|failure| opening(args, failure))?;
     if args.end {
@@ -51,7 +51,8 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     let line = words::line(&args.command)?;
     let folder = here(&engine, args.cwd.as_deref())?;
     let (session, agent) = actor(&engine, args, &line)?;
-    if let Some(refused) = select(&engine, args, (&session, &agent))? {
+    if let Some(mut refused) = select(&engine, args, (&session, &agent))? {
+        in_verbs(&engine, args, &mut refused);
         told::tell(&refused, args.json)?;
         return Ok(Exit::Own(REFUSED));
     }
@@ -64,12 +65,19 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     let mut call = call(&engine, args, (line, session))?;
     call.agent = agent;
     call.cwd = folder;
-    let receipt = engine.execute_with(&call, &attached);
+    let mut receipt = engine.execute_with(&call, &attached);
+    in_verbs(&engine, args, &mut receipt);
     told::tell(&receipt, args.json)?;
     if args.long_running && !args.json {
         told::died_at_once(&receipt);
     }
     Ok(Exit::Own(code(&receipt, interrupted.signal())))
+}
+
+fn in_verbs(engine: &Engine, args: &ExecArgs, receipt: &mut Receipt) {
+    if let Some(refusal) = &mut receipt.refusal {
+        super::run::in_verbs(refusal, engine, args.session.as_deref());
+    }
 }
 
 /// A hook opened the same state a moment ago. If it can't be opened here, it is the client that

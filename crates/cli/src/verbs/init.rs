@@ -46,7 +46,10 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     let hooks = install::Wanted::new(&places, Scope::Project)?;
     show(&places, &wanted, args.yes);
     hooks.announce(&offered.clients, args.yes)?;
-    person::agrees(args.yes, "Set this workspace up?")?;
+    person::agrees(args.yes, "Set this workspace up?").map_err(|failure| Failure {
+        hint: Some("no file was written; `tagout init` asks again whenever you like".to_owned()),
+        ..failure
+    })?;
     for file in &wanted {
         let path = places.root.join(file.name);
         let parent = path.parent().unwrap_or(&places.root);
@@ -153,7 +156,7 @@ fn next(engine: &Engine, clients: &[Client]) {
     if !intents {
         report::note(
             "\nNo intent is declared, so agents can only read. Declare one:\n  \
-             tagout intent new INT-001 --name 'First work' --scope 'src/**'",
+             tagout intent new --name 'First work' --scope 'src/**'",
         );
     }
     if !clients.is_empty() {

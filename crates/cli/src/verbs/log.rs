@@ -2,7 +2,7 @@
 
 mod words;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::args::{LogArgs, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::state::State;
-use crate::{clock, moments, report, runtime};
+use crate::{clock, moments, report, runtime, site};
 
 /// Shows the events that were asked for, and goes on if told to.
 pub(crate) fn run(place: &PlaceArgs, args: &LogArgs) -> Result<Exit, Failure> {
@@ -96,19 +96,8 @@ fn lifecycle(word: &str) -> Result<LifecycleState, Failure> {
 
 /// A path as the ledger has it: from the workspace's root. The root itself is everything.
 pub(super) fn recorded(root: &Path, file: &Path) -> Option<String> {
-    let mut plain = PathBuf::new();
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    for component in whole.components() {
-        match component {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
-                plain.push(component);
-            }
-        }
-    }
+    let plain = site::folded(&whole);
     // Someone who stands elsewhere means the workspace's own names.
     let path = plain.strip_prefix(root).unwrap_or(file);
     let text = path.to_string_lossy().into_owned();
@@ -127,7 +116,7 @@ fn shown(table: &mut Table, (index, events): (&Index, &[Event]), json: bool) -> 
         .collect()
 }
 
-const COLUMNS: usize = 8;
+const COLUMNS: usize = 9;
 
 /// Lines whose columns stay where they are while more lines come.
 #[derive(Debug, Default)]
@@ -166,11 +155,16 @@ fn cells(event: &Event, what: String) -> [String; COLUMNS] {
     let known = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), report::plain);
     let code = body.verdict_code.as_deref();
     let code = code.filter(|code| *code != Code::Allowed.as_str());
+    // Only what is said of a command has a lane.
+    let command = body.data.as_ref().filter(|data| data.get("lane").is_some());
+    let exit = command.and_then(|data| data.get("exit")?.as_i64());
+    let exit = exit.map(|exit| format!("exit {exit}"));
     let words: Vec<&str> = body
         .state
         .map(LifecycleState::as_str)
         .into_iter()
         .chain(code)
+        .chain(exit.as_deref())
         .collect();
     let outcome = (!words.is_empty()).then(|| words.join(" "));
     let commit = body
@@ -188,6 +182,7 @@ fn cells(event: &Event, what: String) -> [String; COLUMNS] {
         known(outcome.as_deref()),
         known(body.intent.as_ref().map(IntentId::as_str)),
         known(body.session.as_ref().map(SessionId::as_str)),
+        known(body.execution_id.as_deref()),
         what,
     ]
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tagout_gate::{Engine, Outcome, Receipt};
-use tagout_vocab::{Agent, Call, Code, Refusal, SessionId};
+use tagout_vocab::{Agent, Call, Code, Refusal, Role, SessionId};
 
 use crate::args::{PlaceArgs, RunArgs, SessionArgs};
 use crate::exit::Exit;
@@ -30,8 +30,25 @@ pub(crate) fn execute(
         name: Some("cli".to_owned()),
         ..Agent::default()
     };
-    let receipt = engine.execute(&call);
+    let mut receipt = engine.execute(&call);
+    if let Some(refusal) = &mut receipt.refusal {
+        in_verbs(refusal, engine, session.session.as_deref());
+    }
     tell(&receipt, session.json)
+}
+
+/// Says what to do in the words of this door: verbs that are typed, not tools that are called.
+pub(super) fn in_verbs(refusal: &mut Refusal, engine: &Engine, session: Option<&str>) {
+    let books = &engine.shelf().books;
+    let session = session.map_or_else(String::new, |name| format!(" --session {name}"));
+    let select = format!("`{}`", books.name_of(Role::SelectIntent));
+    let propose = format!("`{}`", books.name_of(Role::ProposeIntent));
+    let typed = format!("`tagout intent select ID{session}`");
+    refusal.remedy = refusal
+        .remedy
+        .replace(&format!("call {select}"), &format!("run {typed}"))
+        .replace(&select, &typed)
+        .replace(&propose, "`tagout intent propose`");
 }
 
 fn session_id(session: &SessionArgs) -> Result<SessionId, Failure> {
@@ -60,8 +77,12 @@ fn tell(receipt: &Receipt, json: bool) -> Result<Exit, Failure> {
 }
 
 fn refused(receipt: &Receipt, refusal: &Refusal) {
-    report::note(&format!("{}: {}", refusal.code.as_str(), refusal.reason));
-    report::note(&format!("what to do: {}", refusal.remedy));
+    let (reason, remedy) = (
+        report::lines(&refusal.reason),
+        report::lines(&refusal.remedy),
+    );
+    report::note(&format!("{}: {reason}", refusal.code.as_str()));
+    report::note(&format!("what to do: {remedy}"));
     if let Some(approval) = &receipt.approval {
         report::note(&format!("it waits for a person as {approval}"));
     }

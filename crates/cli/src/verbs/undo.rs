@@ -1,5 +1,6 @@
 //! `tagout undo`: takes back what a call, a session or an intent changed.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -153,12 +154,19 @@ const fn loss(why: Loss) -> &'static str {
 /// Shows both sides of everything that stands in the way. Nothing is written.
 fn conflict(planned: &PlannedUndo, json: bool) -> Result<Exit, Failure> {
     let conflicts = &planned.plan.conflicts;
+    // What stands behind another conflict of the same file goes with it.
+    let is_behind = |one: &Conflict| {
+        let others = || conflicts.iter().filter(|other| other.path == one.path);
+        one.clash == Clash::Behind && others().any(|other| other.clash != Clash::Behind)
+    };
+    let conflicts: Vec<&Conflict> = conflicts.iter().filter(|one| !is_behind(one)).collect();
     if !json {
-        for one in conflicts {
+        for one in &conflicts {
             report::data(&sides(one))?;
         }
     }
-    let paths: Vec<String> = conflicts.iter().map(|one| one.path.to_string()).collect();
+    let paths: BTreeSet<&str> = conflicts.iter().map(|one| one.path.as_str()).collect();
+    let paths: Vec<&str> = paths.into_iter().collect();
     let message = format!(
         "nothing was written: later work stands in the way in {}",
         report::plain(&paths.join(", "))
@@ -174,7 +182,10 @@ fn sides(conflict: &Conflict) -> String {
         Clash::Content => "its content was changed since and can't be merged",
         Clash::Mode => "its permissions were changed since",
         Clash::Kind => "it has become something else since",
-        Clash::ChangedSinceMade => "the call made it, and it was changed since",
+        Clash::ChangedSinceMade => {
+            "it was made by the call that is named here, and changed since by hand or by another; \
+             nothing in it is taken away: delete it, or what is not wanted in it"
+        }
         Clash::PlaceTaken => "something else stands where it was",
         Clash::Behind => "a later change of it stands in the way",
     };

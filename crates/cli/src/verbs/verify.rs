@@ -100,7 +100,9 @@ fn completeness(found: &Report) -> String {
     match found.completeness {
         Completeness::Complete => format!("complete: a seal vouches for all {events} events"),
         Completeness::OpenTail => format!(
-            "open tail: a seal vouches for {sealed} of {events} events; nobody would miss the rest"
+            "open tail: a seal vouches for {sealed} of {events} events; the {} since then are \
+             whole, but if the last of them were cut off it would not show: `tagout seal` covers them",
+            events.saturating_sub(*sealed)
         ),
         Completeness::Unknown => format!("unknown: no seal vouches for any of {events} events"),
         Completeness::Incomplete => "incomplete: events are missing".to_owned(),

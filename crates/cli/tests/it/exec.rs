@@ -37,6 +37,10 @@ fn a_write_in_scope_is_applied_and_undone() {
     assert_eq!(told["lane"], "transaction");
     assert!(told["enforcers"].as_array().unwrap().len() > 8, "{told:#}");
     assert!(told["wall_ms"].is_u64() && told["cpu_ms"].is_u64());
+    assert!(
+        told["limits"]["cpu_ms"].as_u64() >= Some(20 * 60 * 1000),
+        "{told:#}"
+    );
     assert_eq!(site.read("src/b.txt").as_deref(), Some("two\n"));
     assert_eq!(site.read("tests/deep/t").as_deref(), Some("x\n"));
     let execution = told["execution"].as_str().unwrap();

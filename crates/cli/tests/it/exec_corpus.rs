@@ -49,6 +49,7 @@ fn wanted(site: &Site, scratch: &Path, line: &str) -> Wanted {
         workspace: site.root(),
         cwd: site.root(),
         argv: words.map(OsString::from).to_vec(),
+        direct: None,
         env: environment::rebuild(std::env::vars_os(), environment::USUAL),
         limits: Limits {
             wall: Some(FOR_LONG),

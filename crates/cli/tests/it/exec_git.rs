@@ -218,8 +218,8 @@ fn worktrees_are_refused_with_a_remedy() {
     assert_eq!(site.git(&["worktree", "list"]).lines().count(), 1);
 }
 
-/// T-002: a bare repository planted in the scope makes git run its programs; they run in the
-/// read-only lane, and nothing lands.
+/// T-002: a bare repository in the scope makes git run its programs, so none lands. Those of a
+/// person's own run in the read-only lane, and nothing lands.
 #[test]
 fn a_planted_bare_repository_lands_nothing() {
     let site = Site::new(FILES);
@@ -227,8 +227,33 @@ fn a_planted_bare_repository_lands_nothing() {
                  printf '%s\\n' '[core]' 'repositoryformatversion = 0' 'bare = false' \
                  'worktree = ..' 'fsmonitor = \"touch ../PWNED ~/PWNED /tmp/PWNED; :\"' \
                  > src/x/config";
-    let planted = site.receipt(plant);
-    assert_eq!(planted["outcome"], "completed", "{planted:#}");
+    let before = site.tree();
+    for line in [
+        plant,
+        "git init -q --bare src/x",
+        "mkdir -p src/x/objects src/x/refs src/x/hooks && echo x > src/x/HEAD && \
+         echo : > src/x/hooks/post-checkout",
+        "mkdir -p src/x && echo x > src/x/HEAD && echo ../../.git > src/x/commondir",
+    ] {
+        let told = site.receipt(line);
+        assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{line}: {told:#}");
+        assert_eq!(site.tree(), before, "{line}: {told:#}");
+    }
+    // Part by part it does not land either, and what only looks like a part of one does.
+    for line in ["mkdir -p src/x/refs src/x/objects", "echo a > src/x/config"] {
+        let told = site.receipt(&format!("{line} && echo x > src/x/left"));
+        assert_eq!(told["outcome"], "completed", "{line}: {told:#}");
+    }
+    let told = site.receipt("echo 'ref: refs/heads/m' > src/x/HEAD");
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
+    // A person's own is read without anything landing, and its settings stay.
+    let made = std::process::Command::new("sh")
+        .args(["-c", plant])
+        .current_dir(site.root())
+        .status();
+    assert!(made.unwrap().success());
+    let told = site.receipt("mkdir src/x/hooks && echo : > src/x/hooks/post-checkout");
+    assert_eq!(told["error"]["code"], "AUTHORITY_FILE", "{told:#}");
     let before = site.tree();
     for line in [
         "cd src/x && git status",
@@ -288,6 +313,17 @@ fn forged_objects_are_refused() {
     planted(&site, "python3 src/pack.py", "not what its name says");
     let line = "python3 -c 'open(\".git/objects/pack/pack-1.promisor\", \"w\")'";
     planted(&site, line, "believe it unseen");
+    // The same in a submodule, which can't be asked about.
+    for (file, word) in [
+        ("info/commit-graph", "git runs or obeys it"),
+        ("pack/multi-pack-index", "believe it unseen"),
+    ] {
+        let line = format!(
+            "python3 -c 'import os; p = \".git/modules/m/objects/{file}\"; \
+             os.makedirs(os.path.dirname(p)); open(p, \"w\")'"
+        );
+        planted(&site, &line, word);
+    }
     let line = "python3 -c 'import os; os.symlink(\"../src/o\", \".git/ORIG_HEAD\")'";
     planted(&site, line, "never makes");
     // What git itself writes is in order, packed or not.

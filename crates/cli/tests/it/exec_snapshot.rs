@@ -197,6 +197,23 @@ fn what_is_not_permitted_does_not_stay() {
     assert_eq!(mode_of(&site), before);
 }
 
+/// H7, invariant 7: what a repository within the scope commits can't be judged where commands write
+/// in place, so nothing of it stays.
+#[test]
+fn commits_in_place_do_not_stay() {
+    let line = "python3 -c 'open(\"src/deep/c.txt\", \"w\"); \
+                open(\"src/deep/.git/refs/heads/other\", \"w\").write(\"x\")'";
+    let site = accepting("none");
+    site.git(&["init", "-q", "src/deep"]);
+    let before = site.tree();
+    let told = bare_receipt(&site, line);
+    assert_eq!(told["lane"], "snapshot", "{told:#}");
+    assert_ne!(told["outcome"], "completed", "{told:#}");
+    assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
+    assert_eq!(site.tree(), before, "{told:#}");
+    assert!(!site.root().join("src/deep/.git/refs/heads/other").exists());
+}
+
 /// A file with a name elsewhere can't be held in place, and too much is not kept.
 #[test]
 fn what_can_not_be_kept_is_refused() {

@@ -397,6 +397,35 @@ fn subagents_are_never_wider_than_their_parents() {
     assert_eq!(after.does(), Does::Denies, "{after:?}");
 }
 
+/// G1: what an agent is told to ask first is answered before it has selected anything, wherever the
+/// program lies: by its name where the line can be rewritten, by its path everywhere.
+#[test]
+fn the_first_question_is_answered() {
+    let clients = [Client::ClaudeCode, Client::Goose, Client::Codex];
+    let site = site_for(&clients);
+    let path = format!("'{}'", env!("CARGO_BIN_EXE_tagout"));
+    for client in clients {
+        for (at, verb) in ["intent list", "log", "verify"].iter().enumerate() {
+            for (name, program) in [("tagout", "n"), (path.as_str(), "p")] {
+                let id = format!("{program}{at}");
+                let call = Call::shell(client, ("fresh", &id), &format!("{name} {verb}"));
+                let event = call.before();
+                let line = Line::of(client, &event);
+                let said = said(
+                    client,
+                    &fed(hook(&site, &line), &call.payload(&site.root())),
+                );
+                let by_path =
+                    said.does() == Does::Denies && told(&said).contains("run exactly this");
+                assert!(
+                    said.runs() || (by_path && name == "tagout"),
+                    "{client}, {name} {verb}: {said:?}"
+                );
+            }
+        }
+    }
+}
+
 /// Where a client's subagents reach no hook, delegating is denied.
 #[test]
 fn delegation_past_the_hooks_is_denied() {

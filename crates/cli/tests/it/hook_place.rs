@@ -68,13 +68,15 @@ fn a_folder_that_is_not_told() {
         "started there"
     );
     assert!(!answer(&site, client, &write, &other).runs(), "named");
-    let remote = windsurf(
+    let mut remote = windsurf(
         "pre_mcp_tool_use",
         &json!({"mcp_server_name": "s", "mcp_tool_name": "t", "mcp_tool_arguments": {}}),
     );
     assert!(!answer(&site, client, &remote, &root).runs());
+    remote["trajectory_id"] = "another".into();
     assert!(answer(&site, client, &remote, &other).runs(), "nobody's");
-    let elsewhere = windsurf("pre_write_code", &edit(&other.join("a.txt")));
+    let mut elsewhere = windsurf("pre_write_code", &edit(&other.join("a.txt")));
+    elsewhere["trajectory_id"] = "another".into();
     assert!(answer(&site, client, &elsewhere, &other).runs(), "nobody's");
 }
 
@@ -207,7 +209,8 @@ fn files_named_from_outside() {
 fn a_governed_conversation_elsewhere() {
     let (site, other) = beside();
     let remove = |cwd: &Path| {
-        let mut call = claude(cwd, ("Bash", json!({"command": "cd .. && rm -rf w?"})));
+        let line = "find \"$ELSEWHERE\" -delete";
+        let mut call = claude(cwd, ("Bash", json!({ "command": line })));
         call["session_id"] = "main".into();
         answer(&site, Client::ClaudeCode, &call, &other)
     };
@@ -215,4 +218,185 @@ fn a_governed_conversation_elsewhere() {
     select(&site, Client::ClaudeCode, "main", "INT-001");
     let said = remove(&other);
     assert_ne!(said.does(), Does::Runs, "{said:?}");
+}
+
+/// §12: a conversation that began inside is no visitor, whatever it names afterwards and wherever
+/// from.
+#[test]
+fn who_began_inside_is_no_visitor() {
+    let (site, other) = beside();
+    let root = site.root();
+    let client = Client::Windsurf;
+    // Its folder is not told: the hook is started inside, and the call names a file there.
+    let named = windsurf("pre_write_code", &edit(&root.join("src/a.txt")));
+    answer(&site, client, &named, &root);
+    let remote = windsurf(
+        "pre_mcp_tool_use",
+        &json!({"mcp_server_name": "s", "mcp_tool_name": "t", "mcp_tool_arguments": {}}),
+    );
+    assert!(!answer(&site, client, &remote, &other).runs());
+
+    let client = Client::ClaudeCode;
+    let begin = json!({"session_id": "b", "transcript_path": "/nowhere", "cwd": root,
+        "hook_event_name": "SessionStart", "source": "startup"});
+    answer(&site, client, &begin, &root);
+    let ask = |session: &str, cwd: &Path, (tool, input): (&str, Value)| {
+        let mut call = claude(cwd, (tool, input));
+        call["session_id"] = session.into();
+        answer(&site, client, &call, &other)
+    };
+    let write = |path: &Path| ("Write", json!({"file_path": path, "content": "x"}));
+    let inside = root.join("src/a.txt");
+    let outside = other.join("a.txt");
+    assert!(!ask("b", &other, write(&inside)).runs());
+    assert!(!ask("b", &other, write(&outside)).runs(), "it began inside");
+    let mut part = claude(&other, write(&outside));
+    (part["session_id"], part["agent_id"]) = ("b".into(), "unannounced".into());
+    let said = answer(&site, client, &part, &other);
+    assert!(
+        !said.runs(),
+        "a part of it, whose beginning nobody told: {said:?}"
+    );
+    // One that only visits stays free, until it comes in.
+    assert!(!ask("v", &other, write(&inside)).runs());
+    assert!(ask("v", &other, write(&outside)).runs(), "nobody's");
+    assert!(!ask("v", &root, write(&inside)).runs());
+    assert!(!ask("v", &other, write(&outside)).runs(), "it came in");
+}
+
+/// §12: what would take a workspace away from above is refused, and all else there is nobody's.
+#[test]
+fn folders_around_a_workspace() {
+    let (site, other) = beside();
+    let root = site.root();
+    let parent = root.parent().unwrap();
+    let shown = parent.to_str().unwrap();
+    let above = parent.parent().unwrap().to_str().unwrap();
+    let name = parent.file_name().unwrap().to_str().unwrap();
+    fs::create_dir(other.join("build")).unwrap();
+    symlink(root.join("src"), other.join("link")).unwrap();
+    symlink(parent, other.join("up")).unwrap();
+    let run = |line: &str| ("Bash", json!({ "command": line }));
+    let refused = [
+        run("rm -rf up/*"),
+        run("rm -rf up/ws"),
+        run(&format!("rm -rf {shown}")),
+        run(&format!("rm -rf '{shown}/'")),
+        run(&format!("rm -rf {shown}/*")),
+        run("rm -rf .."),
+        run("rm -rf ../*"),
+        run("rm -rf ../w?"),
+        run("cd .. && rm -rf ws"),
+        run("cd .. && rm -rf w?"),
+        run(&format!("cd {above} && rm -rf {name}")),
+        run(&format!("cd {above} && rm -rf {name}/ws")),
+        run(&format!("mv {shown} {shown}-gone")),
+        run("cd .. && mv ws gone"),
+        run(&format!("chmod -R 000 {shown}")),
+        run(&format!("find {shown} -delete")),
+        run("find .. -delete"),
+        run("git -C .. clean -fdx"),
+        run("cd .. && git -C ws reset --hard"),
+        run("cd .. && make -C ws clean"),
+        run(&format!(
+            "python3 -c 'import shutil; shutil.rmtree(\"{shown}\")'"
+        )),
+        run("rm -rf link/../.git"),
+        ("mcp__fs__delete_directory", json!({ "path": shown })),
+        ("mcp__fs__move", json!({ "from": "..", "to": "/tmp/gone" })),
+    ];
+    let before = site.tagout(&["log", "--json"]).stdout.lines().count();
+    let ask = |call: &(&str, Value)| {
+        let payload = claude(&other, call.clone());
+        answer(&site, Client::ClaudeCode, &payload, &other)
+    };
+    for call in &refused {
+        let said = ask(call);
+        let confined = said.does() == Does::RunsRewritten;
+        assert!(!said.runs() || confined, "{call:?}: {said:?}");
+    }
+    let after = site.tagout(&["log", "--json"]).stdout.lines().count();
+    assert!(after > before, "the ledger tells it");
+    let harmless = [
+        run("ls -la .."),
+        run("git log main..HEAD && echo ..."),
+        run(&format!("find {shown} -name '*.rs'")),
+        run("cd build && cmake .."),
+        run("mkdir -p ../other/x && rm -rf ../other/x"),
+        run("cp a.txt .."),
+        run("rm -rf build/*"),
+        run("rm -rf ./*"),
+        run("echo 'a / b' > c.txt"),
+        run("cd .. && make"),
+        ("Glob", json!({"pattern": "*.rs", "path": shown})),
+        ("mcp__x__y", json!({"separator": "/"})),
+    ];
+    for call in &harmless {
+        assert_eq!(ask(call).does(), Does::Runs, "{call:?}: {:?}", ask(call));
+    }
+}
+
+/// §12: a call that concerns two workspaces is refused; where it starts goes first.
+#[test]
+fn two_workspaces_in_one_call() {
+    let (site, other) = beside();
+    let root = site.root();
+    let second = root.parent().unwrap().join("ws2");
+    fs::create_dir_all(second.join("src")).unwrap();
+    let init = ["init", "--yes", "--intent", "Work", "--scope", "src/**"];
+    let made = site.command(&init).current_dir(&second).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let run = |cwd: &Path, line: String| {
+        let call = claude(cwd, ("Bash", json!({ "command": line })));
+        answer(&site, Client::ClaudeCode, &call, &other)
+    };
+    let both = format!("cat {}/a {}/b", root.display(), second.display());
+    let said = run(&other, both.clone());
+    assert_eq!(said.does(), Does::Denies, "{said:?}");
+    assert!(said.stdout.contains("two workspaces"), "{said:?}");
+    // Which of them one name means is plain.
+    let one = run(&other, format!("ls {}", second.display()));
+    assert!(one.runs(), "{one:?}");
+    // What starts in one of them is that one's.
+    assert!(run(&root, both).runs());
+
+    let client = Client::Windsurf;
+    let write = |path: &Path| windsurf("pre_write_code", &edit(path));
+    let said = answer(&site, client, &write(&second.join("src/a")), &root);
+    assert!(!said.runs());
+    assert!(said.stderr.contains("two workspaces"), "{said:?}");
+    let said = answer(&site, client, &write(&root.join("src/a")), &root);
+    assert!(!said.runs() && !said.stderr.contains("two"), "{said:?}");
+}
+
+/// §13: where what is open can't be looked up, the repeated call is refused.
+#[test]
+fn an_open_call_that_cant_be_looked_up() {
+    let site = site_for(&[Client::ClaudeCode]);
+    let root = site.root();
+    let write = || {
+        let input = json!({"file_path": "src/claude-code/a.txt", "content": "x"});
+        let mut call = claude(&root, ("Write", input));
+        call["session_id"] = "main".into();
+        answer(&site, Client::ClaudeCode, &call, &root)
+    };
+    assert!(write().runs());
+    assert!(write().runs(), "it is open");
+    let tickets = site.state().join("gate/permits");
+    let found: Vec<PathBuf> = fs::read_dir(&tickets)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(found.len(), 1);
+    // The same words under the same name mean other files elsewhere.
+    let elsewhere = || {
+        let input = json!({"file_path": "src/claude-code/a.txt", "content": "x"});
+        let mut call = claude(&root.join("src"), ("Write", input));
+        call["session_id"] = "main".into();
+        answer(&site, Client::ClaudeCode, &call, &root)
+    };
+    assert!(!elsewhere().runs());
+    fs::write(&found[0], "[]").unwrap();
+    let said = write();
+    assert!(!said.runs(), "{said:?}");
 }

@@ -187,4 +187,8 @@ fn nothing_is_left_half_written() {
     let (code, shown) = terminal.ended();
     assert_ne!(code, Some(0), "{shown}");
     assert_eq!(machine.tree(), before);
+    // Whoever says no has made no mistake.
+    assert!(shown.contains("nothing was done"), "{shown}");
+    assert!(shown.contains("no file was written"), "{shown}");
+    assert!(!shown.contains("error"), "{shown}");
 }

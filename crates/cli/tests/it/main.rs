@@ -39,11 +39,15 @@ mod exec_walls;
 #[cfg(test)]
 mod explain;
 #[cfg(test)]
+mod formats;
+#[cfg(test)]
 mod grant;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
 mod hook_failures;
+#[cfg(test)]
+mod hook_hostile;
 #[cfg(test)]
 mod hook_life;
 #[cfg(test)]
@@ -96,3 +100,5 @@ mod undone;
 mod verify;
 #[cfg(test)]
 mod views;
+#[cfg(test)]
+mod words;

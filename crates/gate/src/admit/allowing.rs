@@ -16,6 +16,7 @@ use crate::record::{self, Closing};
 use crate::recover;
 use crate::requests::{self, Applied};
 use crate::store::{Answer, ApprovalRequest};
+use crate::tracing;
 
 impl Step<'_> {
     /// One open permit per path.
@@ -67,10 +68,7 @@ impl Step<'_> {
             }
             Way::Guard => {
                 ticket.given = Some(Given::new(self.call, self.inner.clockwork.random()));
-                let paths: Vec<RelPath> = ticket.mutated.iter().map(RelPath::from).collect();
-                self.inner
-                    .workspace
-                    .snapshot(&ticket.execution, &paths, self.now)?;
+                tracing::take_snapshot(self.inner, ticket, self.now)?;
                 self.inner.site.store.keep_ticket(ticket)?;
                 let mut record = self.record.clone();
                 let applied = requests::on_admission(self.inner, &mut record, ticket, self.now)?;

@@ -143,6 +143,20 @@ fn object(segments: &[&[u8]]) -> GitPath {
     }
 }
 
+/// Whether git takes what lies there for true about the objects beside it, in whichever repository.
+pub fn is_believed(path: &[u8]) -> bool {
+    let segments: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
+    let within = segments
+        .iter()
+        .position(|name| name.eq_ignore_ascii_case(b".git"));
+    let within = within.and_then(|at| segments.get(at + 1..));
+    let mut windows = within.unwrap_or_default().windows(3);
+    windows.any(|names| match names {
+        [b"objects", b"info" | b"pack", name] => listed(&REMADE, name),
+        _ => false,
+    })
+}
+
 /// A submodule's name may hold slashes, so its folder ends where a name that every repository has
 /// begins.
 fn module(segments: &[&[u8]]) -> GitPath {

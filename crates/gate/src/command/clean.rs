@@ -14,20 +14,26 @@ use super::{long, stored};
 use crate::engine::Inner;
 use crate::error::GateError;
 
-pub(super) fn named(folder: &Path, prefix: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let wanted = |path: &PathBuf| {
+/// The layers in a folder whose names begin like this.
+pub(super) fn named(layers: &[PathBuf], prefix: &str) -> Vec<PathBuf> {
+    let wanted = |path: &&PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| name.starts_with(prefix))
     };
-    entries.map(|entry| entry.path()).filter(wanted).collect()
+    layers.iter().filter(wanted).cloned().collect()
+}
+
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
 }
 
 /// Removes what is of no use any more. What can't be removed now stays until the next time.
 pub(crate) fn clean(inner: &Inner) -> Result<(), GateError> {
-    long::settle(inner)?;
     let folders = Folders::of(&inner.site.state);
-    let left = named(&folders.layers(), "x-");
+    let layers = listed(&folders.layers());
+    long::settle(inner, &layers)?;
+    let left = named(&layers, "x-");
     if left.is_empty() {
         return Ok(());
     }
@@ -41,22 +47,19 @@ pub(crate) fn clean(inner: &Inner) -> Result<(), GateError> {
     for path in left.iter().filter(|path| !used.contains(*path)) {
         drop(layer::remove(path));
     }
-    sessions(&folders);
+    sessions(&layers);
     stored::prune(&inner.site.state);
     Ok(())
 }
 
 /// Beyond a bound, the sessions that were quiet for longest lose their caches, unless something of
 /// them runs.
-fn sessions(folders: &Folders) {
+fn sessions(layers: &[PathBuf]) {
     let dated = |path: PathBuf| {
         let changed = fs::metadata(path.join("private")).and_then(|found| found.modified());
         (changed.unwrap_or(SystemTime::UNIX_EPOCH), path)
     };
-    let mut found: Vec<_> = named(&folders.layers(), "s-")
-        .into_iter()
-        .map(dated)
-        .collect();
+    let mut found: Vec<_> = named(layers, "s-").into_iter().map(dated).collect();
     found.sort();
     let old = found.len().saturating_sub(SESSION_LAYERS_MAX);
     for (_, path) in found.into_iter().take(old) {

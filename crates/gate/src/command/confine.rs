@@ -1,6 +1,7 @@
 //! From a command line to what the sandbox is asked for.
 
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use tagout_policy::shell::{self, ShellContext};
 use tagout_sandbox::layer::{self, Private};
 use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Through, Wanted, Weaker};
 use tagout_vocab::limits::{
-    COMMAND_TIME_MS_MAX, RUN_DESCRIPTORS_MAX, RUN_OUTPUT_BYTES_MAX, RUN_PROCESSES_MAX,
-    RUN_TOTAL_BYTES_MAX, RUN_WALL_MS_MAX,
+    COMMAND_TIME_MS_MAX, RUN_CPU_MS_MAX, RUN_DESCRIPTORS_MAX, RUN_OUTPUT_BYTES_MAX,
+    RUN_PROCESSES_MAX, RUN_TOTAL_BYTES_MAX, RUN_WALL_MS_MAX,
 };
 use tagout_vocab::{Class, WorkspacePath};
 
@@ -182,6 +183,7 @@ impl Room<'_> {
             workspace: self.root().to_owned(),
             cwd,
             argv: argv(&command.line),
+            direct: direct(&command.line),
             env: self.environment(),
             limits: self.bounds(command),
             network: self.network(command, places),
@@ -276,7 +278,7 @@ impl Room<'_> {
         let wall = (!command.long_running).then(|| Duration::from_millis(wall.min(longest)));
         Limits {
             wall,
-            cpu: None,
+            cpu: wall.map(processor_time),
             memory_bytes: self.limits.max_memory_bytes,
             processes: Some(RUN_PROCESSES_MAX),
             file_bytes: self.limits.max_file_size_bytes,
@@ -342,12 +344,26 @@ impl Room<'_> {
     }
 }
 
+/// How much processor time a command gets: half of what all processors have in its wall time, so
+/// that a build can use them all, and one that spins on all of them ends before.
+fn processor_time(wall: Duration) -> Duration {
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let half = wall.saturating_mul(u32::try_from(processors).unwrap_or(u32::MAX)) / 2;
+    half.max(Duration::from_millis(RUN_CPU_MS_MAX))
+}
+
 /// Whether a private layer has nothing in it, or does not exist. One that can't be listed may have.
 fn is_empty(tree: &Path) -> bool {
     match std::fs::read_dir(tree) {
         Ok(mut names) => names.next().is_none(),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }
+}
+
+/// The line without a shell, where it needs none.
+fn direct(line: &str) -> Option<Vec<OsString>> {
+    let words = shell::plain_words(line)?;
+    Some(words.into_iter().map(OsString::from).collect())
 }
 
 fn argv(line: &str) -> Vec<OsString> {

@@ -29,7 +29,8 @@ pub(super) enum Asked {
 const CALL: &str = "set -efu; G='git --no-replace-objects --literal-pathspecs --no-optional-locks \
                     --no-pager -c core.fsmonitor=false -c core.commitGraph=false \
                     -c core.multiPackIndex=false -c core.hooksPath=/dev/null \
-                    -c core.attributesFile=/dev/null -c safe.directory=*'\n";
+                    -c core.attributesFile=/dev/null -c safe.directory=* \
+                    -c safe.bareRepository=explicit'\n";
 
 /// A repository beneath the workspace, to be asked.
 pub(super) struct Git<'a> {
@@ -121,6 +122,7 @@ impl<'a> Git<'a> {
             cwd: workspace.join(OsStr::from_bytes(self.folder)),
             workspace,
             argv: ["/bin/sh", "-c", &script].map(OsString::from).to_vec(),
+            direct: None,
             env: vec![
                 variable("PATH", self.path.clone()),
                 variable("HOME", "/tmp".into()),

@@ -11,7 +11,7 @@ use tagout_workspace::{Change, ChangeKind, RelPath, TakenBack};
 
 use super::parked::ParkedPath;
 use super::settle::not_of_git;
-use super::{commits, planted};
+use super::{bare, commits, planted};
 use crate::changes::git::{self, GitPath};
 use crate::engine::Inner;
 use crate::failure::{Failure, FailureKind};
@@ -89,7 +89,8 @@ pub(crate) fn judged(
     let changes: Vec<Change> = entries.iter().filter_map(|entry| change(entry)).collect();
     // Only folders come without a digest here.
     let (mut paths, mut refused) = judged_changes(inner, intent, &changes, &|_| true);
-    let planted = planted::beyond(inner, set, own);
+    let mut planted = planted::beyond(inner, set, own);
+    planted.extend(bare::beyond(inner, set, own));
     for one in &planted {
         let name = one.path.to_string();
         for path in paths.iter_mut().filter(|path| path.path == name) {
@@ -187,7 +188,35 @@ pub(crate) fn judged_taken(
     taken: &TakenBack,
 ) -> (Vec<ParkedPath>, Result<(), Failure>) {
     let is_folder = |path: &RelPath| taken.is_folder(path);
-    judged_changes(inner, intent, &taken.changes, &is_folder)
+    let (mut paths, refused) = judged_changes(inner, intent, &taken.changes, &is_folder);
+    let mut unseen: Vec<observed::Beyond> = taken.changes.iter().filter_map(unjudged).collect();
+    let made = taken.changes.iter();
+    let made = made.filter(|change| change.kind != ChangeKind::Deleted);
+    let made = made.map(|change| change.path.as_bytes());
+    unseen.extend(bare::beyond_written(inner, made));
+    for one in &unseen {
+        let name = one.path.to_string();
+        for path in paths.iter_mut().filter(|path| path.path == name) {
+            path.code = Some(one.code.as_str().to_owned());
+            path.why = Some(one.why.clone());
+        }
+    }
+    (paths, refused.and_then(|()| observed::refused(&unseen)))
+}
+
+/// What a command did in place to a repository within its scope. Git can be asked about commits
+/// and objects only where they lie apart, so none of that can be judged here.
+fn unjudged(change: &Change) -> Option<observed::Beyond> {
+    let of_git = matches!(
+        git::what(change.path.as_bytes()),
+        GitPath::Object | GitPath::Ref | GitPath::Bookkeeping
+    );
+    of_git.then(|| observed::Beyond {
+        path: change.path.clone(),
+        code: Code::ScopeViolation,
+        why: "what git commits can't be judged where commands write in place; a person commits"
+            .to_owned(),
+    })
 }
 
 /// What git runs or obeys gives authority, although git's folder belongs to no intent.

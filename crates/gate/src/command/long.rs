@@ -1,7 +1,7 @@
 //! Long-running commands: noted with their session, told to the ledger when they are over.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -84,9 +84,8 @@ pub(crate) fn end_session(inner: &Inner, session: &SessionId) -> Result<Vec<Stri
 }
 
 /// Tells the ledger of commands that ended by themselves since somebody looked.
-pub(crate) fn settle(inner: &Inner) -> Result<(), GateError> {
-    let layers = Folders::of(&inner.site.state).layers();
-    for session in super::clean::named(&layers, "s-") {
+pub(super) fn settle(inner: &Inner, layers: &[PathBuf]) -> Result<(), GateError> {
+    for session in super::clean::named(layers, "s-") {
         let known = all(&session);
         let Some(of) = known.first().map(|one| one.session.clone()) else {
             continue;

@@ -7,6 +7,7 @@
 mod again;
 mod apart;
 mod apply;
+mod bare;
 mod clean;
 mod commits;
 mod confine;
@@ -43,6 +44,7 @@ pub use parked::{AppliedParked, Parked, ParkedPath};
 pub use stored::StoredOutput;
 
 pub(crate) use apply::SealedApply;
+pub(crate) use bare::beyond_written;
 pub(crate) use clean::clean;
 pub(crate) use inplace::recover as take_back;
 pub(crate) use judged::{judged, owns, read};

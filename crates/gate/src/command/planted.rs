@@ -43,6 +43,9 @@ const BOOKS: &str = "
     if test -e \"$O/pack/multi-pack-index\"; then
         $G -c core.multiPackIndex=true multi-pack-index verify --no-progress 2>&1; fi";
 
+/// What is said of what git takes for true and can't be asked about.
+const UNSEEN: &str = "git would believe it unseen";
+
 /// Files of a pack that its objects vouch for. The others say what git may leave out.
 const OF_A_PACK: [&[u8]; 5] = [b"pack", b"idx", b"rev", b"keep", b"mtimes"];
 
@@ -70,13 +73,16 @@ pub(super) fn beyond(inner: &Inner, set: &ChangeSet, own: &Path) -> Vec<Beyond> 
         {
             match object(&entry.path) {
                 Some((folder, name)) => stores.entry(folder).or_default().push(path, name),
-                None => found.push(against("git would believe it unseen".to_owned(), &path)),
+                None => found.push(against(UNSEEN.to_owned(), &path)),
             }
-        } else if meaning == GitPath::Bookkeeping
-            && entry.kind != Kind::Deleted
-            && let Some((folder, _)) = object(&entry.path)
-        {
-            stores.entry(folder).or_default().believed(path);
+        } else if meaning == GitPath::Bookkeeping && entry.kind != Kind::Deleted {
+            match object(&entry.path) {
+                Some((folder, _)) => stores.entry(folder).or_default().believed(path),
+                None if git::is_believed(&entry.path) => {
+                    found.push(against(UNSEEN.to_owned(), &path));
+                }
+                None => {}
+            }
         }
     }
     for (folder, objects) in &stores {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tagout_trace::lessons;
 use tagout_vocab::limits::{
-    DELEGATION_DEPTH_MAX, LESSONS_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX,
+    DELEGATION_DEPTH_MAX, LESSONS_MAX, RECORD_BYTES_MAX, SESSION_LOG_BYTES_MAX, SESSION_TAIL_BYTES,
 };
 use tagout_vocab::{Digest, Session, SessionId, State, Timestamp};
 use tagout_workspace::files;
@@ -121,11 +121,16 @@ impl Store {
 
     /// The session that a folder holds, if it holds a whole one.
     pub(super) fn session_in(folder: &Path) -> Result<Option<SessionRecord>, GateError> {
-        let bytes = files::read(&folder.join(FILE), RECORD_BYTES_MAX)?.unwrap_or_default();
-        // The last whole line holds; a line that a crash tore never counted.
-        let whole = bytes.split_inclusive(|byte| *byte == b'\n');
-        let mut lines = whole.filter(|line| line.ends_with(b"\n")).rev();
-        Ok(lines.find_map(|line| serde_json::from_slice(line).ok()))
+        let path = folder.join(FILE);
+        let end = files::read_end(&path, SESSION_TAIL_BYTES)?.unwrap_or_default();
+        // What the piece begins with is the rest of a line.
+        let lines = end.iter().position(|byte| *byte == b'\n');
+        let lines = lines.and_then(|feed| end.get(feed + 1..));
+        if let Some(found) = lines.and_then(last_whole) {
+            return Ok(Some(found));
+        }
+        let bytes = files::read(&path, RECORD_BYTES_MAX)?.unwrap_or_default();
+        Ok(last_whole(&bytes))
     }
 
     /// Forgets a session. If it comes back, it is new.
@@ -184,4 +189,11 @@ impl Store {
         }
         Ok(found)
     }
+}
+
+/// The last whole line holds; a line that a crash tore never counted.
+fn last_whole(lines: &[u8]) -> Option<SessionRecord> {
+    let whole = lines.split_inclusive(|byte| *byte == b'\n');
+    let mut whole = whole.filter(|line| line.ends_with(b"\n")).rev();
+    whole.find_map(|line| serde_json::from_slice(line).ok())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tagout_policy::capability::grants::{Constraint, Grant};
 use tagout_vocab::limits::{
     APPROVAL_KEPT_MS, GRANT_KEPT_MS, GRANT_USES_BYTES_MAX, RECORD_BYTES_MAX, SESSION_KEPT_MS,
-    TIDY_INTERVAL_MS, TIDY_RECORDS_MAX,
+    TIDY_RECORDS_MAX,
 };
 use tagout_vocab::{GrantId, SessionId, Timestamp};
 use tagout_workspace::files;
@@ -24,10 +24,10 @@ impl Store {
     }
 
     /// Whether the last tidying was long enough ago, by whatever the clock says.
-    pub(crate) fn is_tidying_due(&self, now: Timestamp) -> bool {
+    pub(crate) fn is_tidying_due(&self, now: Timestamp, after_ms: i64) -> bool {
         let last: Option<i64> = Self::read(&self.tidied_path()).ok().flatten();
         let apart = |last: i64| now.as_millis().saturating_sub(last).saturating_abs();
-        last.is_none_or(|last| apart(last) > TIDY_INTERVAL_MS)
+        last.is_none_or(|last| apart(last) > after_ms)
     }
 
     pub(crate) fn note_tidied(&self, now: Timestamp) -> Result<(), GateError> {

@@ -26,8 +26,8 @@ use tagout_trace::blame::{Authorship, Outside};
 use tagout_trace::history::{Posting, Postings, Topic};
 use tagout_trace::record::Record;
 use tagout_vocab::limits::{TRACE_CATCH_UP_EVENTS_MAX, TRACE_EFFECTS_BYTES_MAX};
-use tagout_vocab::{CallId, WorkspacePath};
-use tagout_workspace::Effect;
+use tagout_vocab::{CallId, Timestamp, WorkspacePath};
+use tagout_workspace::{Change, Effect, RelPath};
 
 use crate::engine::Inner;
 use crate::error::GateError;
@@ -44,10 +44,42 @@ pub(crate) struct Fresh<'a> {
     pub(crate) effects: Option<Vec<Effect>>,
 }
 
+/// Keeps what a client's execution may change as it stands. One that changes no file has none.
+pub(crate) fn take_snapshot(
+    inner: &Inner,
+    ticket: &Ticket,
+    now: Timestamp,
+) -> Result<(), GateError> {
+    let paths: Vec<RelPath> = ticket.mutated.iter().map(RelPath::from).collect();
+    if paths.is_empty() {
+        return Ok(());
+    }
+    Ok(inner.workspace.snapshot(&ticket.execution, &paths, now)?)
+}
+
+/// Which files a client's execution changed since its snapshot was taken.
+pub(crate) fn since_snapshot(inner: &Inner, ticket: &Ticket) -> Result<Vec<Change>, GateError> {
+    if ticket.mutated.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(inner.workspace.diff(&ticket.execution)?)
+}
+
 /// What a client's execution changed, looked at before its snapshot is let go.
 pub(crate) fn of_snapshot(inner: &Inner, ticket: &Ticket) -> Result<Vec<Effect>, GateError> {
+    if ticket.mutated.is_empty() {
+        return Ok(Vec::new());
+    }
     let workspace = &inner.workspace;
     Ok(workspace.snapshot_effects(&ticket.execution, TRACE_EFFECTS_BYTES_MAX)?)
+}
+
+/// Lets a client's snapshot go.
+pub(crate) fn drop_snapshot(inner: &Inner, ticket: &Ticket) -> Result<(), GateError> {
+    if ticket.mutated.is_empty() {
+        return Ok(());
+    }
+    Ok(inner.workspace.drop_snapshot(&ticket.execution)?)
 }
 
 /// Takes in an execution that changed something; whether all of it is kept. Never fails the call:

@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use tagout_gate::{GateError, Shelf, Site, Sources, Text};
 use tagout_policy::law::{Layer, Source, read};
+use tagout_policy::shell::{self, ShellContext};
+use tagout_vocab::path::Roots;
 
 use crate::support::{World, catalogue};
 
@@ -82,4 +84,67 @@ fn damaged_and_broken_books_are_read_again() {
         let (shelf, made) = shelved(&site, "1", (None, &broken));
         assert!(made && !shelf.broken.is_empty());
     }
+}
+
+fn analysed(shelf: &Shelf, line: &str) -> String {
+    let roots = Roots::default();
+    let context = ShellContext::bare(&shelf.books.knowledge, &roots);
+    serde_json::to_string(&shell::analyse(line, &context)).unwrap()
+}
+
+/// The knowledge of programs is kept apart, and is a cache too: whatever becomes of it, it is built
+/// anew and commands are judged the same.
+#[test]
+fn damaged_programs_are_built_anew() {
+    let world = World::new();
+    let (site, tree) = (world.site(), world.sources());
+    let (first, _) = shelved(&site, "1", (None, &tree));
+    let lines = ["ls -l", "rm -rf /", "git status", "cp a b", "make"];
+    let expected: Vec<String> = lines.iter().map(|line| analysed(&first, line)).collect();
+    assert!(expected[0].contains("SAFE") && !expected[1].contains("\"catastrophic\":null"));
+    let kept = site.state().join("gate/law/programs");
+    let whole = std::fs::read(&kept).unwrap();
+    let flipped = |at: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        Some(bytes)
+    };
+    let damages = [
+        None,
+        Some(Vec::new()),
+        Some(whole[..whole.len() / 2].to_vec()),
+        Some(whole[..whole.len() - 1].to_vec()),
+        flipped(0),
+        flipped(whole.len() / 2),
+        flipped(whole.len() - 1),
+        Some([whole.as_slice(), b"more"].concat()),
+    ];
+    for damage in damages {
+        match &damage {
+            None => std::fs::remove_file(&kept).unwrap(),
+            Some(bytes) => std::fs::write(&kept, bytes).unwrap(),
+        }
+        let (shelf, made) = shelved(&site, "1", (None, &tree));
+        assert!(!made, "the books themselves are whole");
+        let found: Vec<String> = lines.iter().map(|line| analysed(&shelf, line)).collect();
+        assert_eq!(found, expected);
+        assert_eq!(std::fs::read(&kept).unwrap(), whole, "it is kept again");
+    }
+    // Another build's is not believed, and is put in its own place.
+    let (other, made) = shelved(&site, "2", (None, &tree));
+    assert!(made);
+    assert_eq!(analysed(&other, lines[0]), expected[0]);
+    assert_ne!(std::fs::read(&kept).unwrap(), whole);
+}
+
+/// Files with problems are read anew each time; the knowledge of programs is not among them.
+#[test]
+fn programs_are_kept_beside_broken_books() {
+    let world = World::new();
+    let (site, mut tree) = (world.site(), world.sources());
+    tree.policies = vec![text("hook_policy.yaml", "profile: [")];
+    let kept = site.state().join("gate/law/programs");
+    assert!(!kept.exists());
+    assert!(!shelved(&site, "1", (None, &tree)).0.broken.is_empty());
+    assert!(kept.exists());
 }

@@ -262,6 +262,15 @@ impl World {
             .0
     }
 
+    /// The engine of someone who waits for a verdict.
+    pub(crate) fn judge(&self) -> Engine {
+        let site = self.site();
+        let books = site.shelve(catalogue().clone(), None, &self.sources());
+        let (books, registry) = (books.unwrap(), Registry::default());
+        let opened = Engine::open_to_judge(site, books, registry, self.time.clockwork());
+        opened.unwrap().0
+    }
+
     pub(crate) fn engine_with(&self, more: Vec<TestTool>) -> Engine {
         let mut tools = vec![reader(), selector(), completion()];
         tools.extend(more);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
-use tagout_gate::Outcome;
+use tagout_gate::{Admission, Outcome};
 use tagout_ledger::{VerifyOptions, verify};
 use tagout_workspace::RelPath;
 
@@ -185,4 +185,33 @@ fn threat_t006_audit_tampering() {
     assert_eq!(code(&receipt), "LEDGER_UNAVAILABLE");
     std::fs::write(&file, whole).unwrap();
     assert!(verified(&world).ok);
+}
+
+/// L14: T-002, what a person's git would obey: edits, too, make no folder that it takes for a
+/// repository, whichever file comes last, and change nothing that it obeys in one.
+#[test]
+fn threat_t002_edits_make_no_repository() {
+    let parts = ["HEAD", "objects/keep", "refs/keep", "config"];
+    for last in 0..parts.len() {
+        let world = World::new();
+        let engine = in_action(&world, vec![]);
+        let path = |part: &str| format!("src/planted/{part}");
+        for (index, part) in parts.iter().enumerate().filter(|(index, _)| *index != last) {
+            let receipt = engine.execute(&write(&path(part), "x"));
+            assert_eq!(receipt.outcome, Outcome::Completed, "{index}: {receipt:?}");
+        }
+        let end = path(parts[last]);
+        let receipt = engine.execute(&write(&end, "x"));
+        assert_eq!(code(&receipt), "AUTHORITY_FILE", "{end}");
+        assert_eq!(world.read(&end), None);
+        let admission = engine.admit(&write(&end, "y"));
+        let Admission::Deny(refusal) = admission else {
+            panic!("{end}: {admission:?}");
+        };
+        assert_eq!(refusal.code.as_str(), "AUTHORITY_FILE");
+        assert_eq!(refusal.paths, std::slice::from_ref(&end));
+        // Beside it, the names mean nothing.
+        let receipt = engine.execute(&write("src/other/config", "x"));
+        assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
+    }
 }

@@ -8,7 +8,7 @@ use tagout_policy::capability::grants::{GrantScope, Grantee, GranteeKind};
 use tagout_policy::capability::{Allowance, Capability};
 use tagout_vocab::limits::{
     APPROVAL_KEPT_MS, APPROVAL_PENDING_MS_MAX, GRANT_KEPT_MS, PERMIT_OPEN_MS_MAX, SESSION_KEPT_MS,
-    TIDY_INTERVAL_MS,
+    TIDY_INTERVAL_MS, TIDY_OVERDUE_MS,
 };
 use tagout_vocab::{CallId, SessionId};
 
@@ -153,4 +153,19 @@ fn opening_tidies_now_and_then() {
     drop(world.engine());
     assert_eq!(world.engine().tidy().unwrap(), Tidied::default());
     assert!(Path::new(&world.root).exists());
+}
+
+/// Whoever waits for a verdict does not tidy what others can, and does where nobody else comes by.
+#[test]
+fn a_verdict_does_not_wait_for_tidying() {
+    let world = World::new();
+    drop(world.engine());
+    let marked = || std::fs::read_to_string(world.site().state().join("gate/tidied")).unwrap();
+    let first = marked();
+    world.time.pass(TIDY_OVERDUE_MS);
+    drop(world.judge());
+    assert_eq!(marked(), first);
+    world.time.pass(1);
+    drop(world.judge());
+    assert_ne!(marked(), first);
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use tagout_ledger::{Ledger, LedgerError, Options, Reader};
 
+use crate::recorder;
 use crate::support::{ORIGIN, check, event, fill, filled, place, quiet, read, segment, write};
 
 /// What tells a copy of this test program that it stands in a bad place, and which.
@@ -203,6 +204,35 @@ fn in_a_bad_place(test: &str, flags: &str, setup: &str, dir: &Path) {
 )]
 fn inside() -> Option<std::path::PathBuf> {
     std::env::var_os(PLACE).map(Into::into)
+}
+
+/// Bad place: a file system that may reach over a network, really mounted under its name. Those of
+/// the kernel itself are known by their numbers.
+#[test]
+fn a_mounted_network_file_system_is_told() {
+    let Some(dir) = inside() else {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(root.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        let name = "a_mounted_network_file_system_is_told";
+        in_a_bad_place(name, "-Urm", "true", root.path());
+        return;
+    };
+    for kind in ["fuse.sshfs", "fuse"] {
+        let mounted = recorder::Recorder::mount_as(kind, &dir, 1);
+        let opened = Ledger::open(&dir, quiet()).map(drop);
+        for refused in [opened, Ledger::create(&dir, ORIGIN)] {
+            let error = refused.unwrap_err();
+            let is_named = |name: &str| name == kind;
+            assert!(
+                matches!(&error, LedgerError::NetworkFileSystem { name, .. } if is_named(name)),
+                "{kind}: {error}"
+            );
+        }
+        drop(mounted);
+    }
+    // The same folder without it is none.
+    let error = Ledger::open(&dir, quiet()).unwrap_err();
+    assert!(matches!(error, LedgerError::NotALedger { .. }), "{error}");
 }
 
 /// Bad place: a full disk. The step that does not fit is refused whole; with room, all goes on.

@@ -13,6 +13,12 @@ mod golden;
 mod hostile;
 mod index;
 mod processes;
+#[path = "../../../workspace/tests/it/powerloss/recorder.rs"]
+#[expect(
+    dead_code,
+    reason = "it is a disk that records, and serves here as a file system that is not of the kernel"
+)]
+mod recorder;
 mod seals;
 mod support;
 mod tampering;

@@ -68,6 +68,10 @@ pub(super) fn understand(
             continue;
         };
         commands.lines.push(command.clone());
+        if !books.knowledge.is_there() {
+            commands.doubt(command, "what programs do can't be looked up");
+            continue;
+        }
         if !is_shell(normalised) {
             commands.doubt(command, "it is in a language that is not read here");
             continue;
@@ -82,6 +86,7 @@ pub(super) fn understand(
         };
         let context = ShellContext {
             cwd,
+            own: facts.program.as_deref(),
             ..ShellContext::bare(&books.knowledge, &facts.roots)
         };
         commands.add(books, command, shell::analyse(command, &context));

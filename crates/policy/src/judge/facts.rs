@@ -147,6 +147,8 @@ pub struct Facts {
     pub grants: Grants,
     /// What an MCP server says of the tool. Advice.
     pub hints: Option<ToolAnnotations>,
+    /// Where the program lies that judges, if a line may call it by its path.
+    pub program: Option<String>,
 }
 
 impl Facts {
@@ -168,6 +170,7 @@ impl Facts {
             approval: Approval::None,
             grants: Grants::default(),
             hints: None,
+            program: None,
         }
     }
 }

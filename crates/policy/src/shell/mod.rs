@@ -9,10 +9,12 @@ mod ast;
 mod judge;
 pub mod knowledge;
 mod parse;
+mod plain;
 mod script;
 mod walk;
 
 pub use knowledge::{Kept, Knowledge};
+pub use plain::plain_words;
 
 use serde::{Deserialize, Serialize};
 use tagout_vocab::limits::{COMMAND_ANALYSED_BYTES_MAX, COMMAND_PARTS_MAX};
@@ -34,6 +36,8 @@ pub struct ShellContext<'a> {
     pub read_only: &'a [String],
     /// Commands that the policy calls destructive, in the same form. They win.
     pub destructive: &'a [String],
+    /// The path of a program that is known by its name wherever it lies: the one that judges.
+    pub own: Option<&'a str>,
 }
 
 impl<'a> ShellContext<'a> {
@@ -46,6 +50,7 @@ impl<'a> ShellContext<'a> {
             exported: &[],
             read_only: &[],
             destructive: &[],
+            own: None,
         }
     }
 }

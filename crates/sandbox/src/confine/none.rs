@@ -66,7 +66,7 @@ pub fn serve_if_helper() {}
 pub fn use_helper(_program: PathBuf) {}
 
 /// There is none on this system.
-pub fn start_helper_early() {}
+pub fn start_helper_early(_home: Option<&std::path::Path>) {}
 
 /// Refuses.
 pub(crate) fn start(_plan: Plan) -> Result<Running, SandboxError> {

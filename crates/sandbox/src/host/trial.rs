@@ -92,6 +92,7 @@ fn wanted(folder: &Path, lane: Lane) -> Wanted {
         workspace: folder.join("workspace"),
         cwd: folder.join("workspace"),
         argv: vec![OsString::from("true")],
+        direct: None,
         env: Vec::new(),
         limits: Limits::default(),
         network: Network::Off,

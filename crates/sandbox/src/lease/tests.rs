@@ -5,7 +5,7 @@
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd as _;
 
-use super::{lease, lease_alone};
+use super::{lease, lease_alone, lease_lost};
 
 fn file() -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -101,22 +101,56 @@ fn a_file_that_anyone_has_open_is_not_held_alone() {
 }
 
 #[test]
-fn who_opens_a_file_that_is_held_alone_waits() {
+#[expect(unsafe_code, reason = "mapping a file has no safe interface")]
+fn a_file_that_anyone_maps_is_not_held_alone() {
+    use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
     let (_folder, path) = file();
-    let mut mine = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(&path)
-        .unwrap();
-    assert!(!lease_alone(mine.as_fd()).unwrap());
-    std::thread::scope(|scope| {
-        let reader = scope.spawn(|| std::fs::read(&path).unwrap());
-        // Whenever the reader comes, it sees what was written before the file was let go.
-        mine.set_len(0).unwrap();
-        std::io::Seek::rewind(&mut mine).unwrap();
-        std::io::Write::write_all(&mut mine, b"new").unwrap();
-        drop(mine);
-        let read = reader.join().unwrap();
-        assert!(read == b"new" || read == [1; 8192], "{read:?}");
-    });
+    let open = |write| OpenOptions::new().read(true).write(write).open(&path);
+    for (writes, kind) in [(false, MapFlags::PRIVATE), (true, MapFlags::SHARED)] {
+        let mapped = open(writes).unwrap();
+        let (none, rights) = (std::ptr::null_mut(), ProtFlags::READ);
+        // SAFETY: a new mapping at a place of the kernel's choice, never read or written here.
+        let map = unsafe { mmap(none, 4096, rights, kind, &mapped, 0) }.unwrap();
+        drop(mapped);
+        let mine = open(true).unwrap();
+        assert!(lease_alone(mine.as_fd()).unwrap(), "mapped and closed");
+        // SAFETY: exactly the mapping that was made above, which nobody uses.
+        unsafe { munmap(map, 4096) }.unwrap();
+        assert!(!lease_alone(mine.as_fd()).unwrap());
+    }
+}
+
+#[test]
+fn who_opens_a_file_that_is_held_alone_waits() {
+    for writes in [false, true] {
+        let (_folder, path) = file();
+        let open = || OpenOptions::new().read(true).write(true).open(&path);
+        let mut mine = open().unwrap();
+        assert!(!lease_alone(mine.as_fd()).unwrap());
+        assert!(!lease_lost(mine.as_fd()).unwrap());
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let mut options = OpenOptions::new();
+                let mut file = options.read(true).append(writes).open(&path).unwrap();
+                let mut read = Vec::new();
+                std::io::Read::read_to_end(&mut file, &mut read).unwrap();
+                read
+            });
+            // The kernel tells when someone waits, so what is written next comes before they read.
+            while !lease_lost(mine.as_fd()).unwrap() {
+                std::thread::yield_now();
+            }
+            mine.set_len(0).unwrap();
+            std::io::Write::write_all(&mut mine, b"new").unwrap();
+            assert!(!other.is_finished(), "it waits while the file is held");
+            drop(mine);
+            assert_eq!(other.join().unwrap(), b"new");
+        });
+    }
+}
+
+#[test]
+fn a_lease_that_was_never_taken_is_lost() {
+    let (_folder, path) = file();
+    assert!(lease_lost(File::open(&path).unwrap().as_fd()).unwrap());
 }

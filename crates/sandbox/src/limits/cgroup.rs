@@ -8,6 +8,7 @@ pub(super) use found::locate;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -74,8 +75,8 @@ impl Groups {
         Ok(groups)
     }
 
-    /// What the sandbox's first process hands to [`join`] before it does anything else.
-    pub(crate) fn joins(&self) -> Vec<PathBuf> {
+    /// What the sandbox's first process hands to [`join`] before it starts anything.
+    pub(crate) fn joins(&self) -> io::Result<Vec<OwnedFd>> {
         let groups = [&self.memory, &self.pids].into_iter().flatten();
         groups.map(Group::join_file).collect()
     }
@@ -123,8 +124,9 @@ impl Groups {
 ///
 /// A thread that moves itself skips a lock of the whole machine, in the first version; taking that
 /// lock costs ten milliseconds and more. So it is the new process that writes, not its maker.
-pub(crate) fn join(file: &Path) -> io::Result<()> {
-    OpenOptions::new().write(true).open(file)?.write_all(b"0")
+pub(crate) fn join(file: &OwnedFd) -> io::Result<()> {
+    rustix::io::write(file, b"0")?;
+    Ok(())
 }
 
 /// The number after this word in a file of `word number` lines.
@@ -147,11 +149,12 @@ impl Group {
         })
     }
 
-    fn join_file(&self) -> PathBuf {
-        self.path.join(match self.version {
+    fn join_file(&self) -> io::Result<OwnedFd> {
+        let path = self.path.join(match self.version {
             Version::One => "tasks",
             Version::Two => "cgroup.procs",
-        })
+        });
+        Ok(OpenOptions::new().write(true).open(path)?.into())
     }
 
     fn name(&self) -> &'static str {

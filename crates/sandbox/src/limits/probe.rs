@@ -52,7 +52,9 @@ fn holds_memory(place: &Place) -> bool {
     let Ok(groups) = Groups::create(&chosen) else {
         return false;
     };
-    let files = groups.joins();
+    let Ok(files) = groups.joins() else {
+        return false;
+    };
     let killed = in_child(|| {
         for file in &files {
             if join(file).is_err() {
@@ -79,7 +81,9 @@ fn holds_processes(place: &Place) -> bool {
     let Ok(groups) = Groups::create(&chosen) else {
         return false;
     };
-    let files = groups.joins();
+    let Ok(files) = groups.joins() else {
+        return false;
+    };
     let refused = in_child(|| files.iter().all(|file| join(file).is_ok()) && forks_are_refused());
     refused == Some(Ended::Yes) && groups.hit().is_some()
 }

@@ -33,6 +33,7 @@ fn wanted(lane: Lane) -> Wanted {
         workspace: PathBuf::from("/w"),
         cwd: PathBuf::from("/w/src"),
         argv: vec!["true".into()],
+        direct: None,
         env: Vec::new(),
         limits: Limits::default(),
         network: Network::Off,

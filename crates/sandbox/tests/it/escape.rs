@@ -17,6 +17,8 @@ struct Way {
     accept: &'static [&'static str],
     /// Whether the command may write the workspace in place.
     in_place: bool,
+    /// Whether its first process is made before the command is known.
+    ahead: bool,
 }
 
 const READ_ONLY: Way = Way {
@@ -25,6 +27,7 @@ const READ_ONLY: Way = Way {
     without: &[],
     accept: &[],
     in_place: false,
+    ahead: false,
 };
 const TRANSACTION: Way = Way {
     column: "T",
@@ -32,6 +35,7 @@ const TRANSACTION: Way = Way {
     without: &[],
     accept: &[],
     in_place: false,
+    ahead: false,
 };
 const SNAPSHOT: Way = Way {
     column: "S",
@@ -39,6 +43,7 @@ const SNAPSHOT: Way = Way {
     without: &[],
     accept: &[],
     in_place: true,
+    ahead: false,
 };
 const BARE: Way = Way {
     column: "B",
@@ -46,6 +51,7 @@ const BARE: Way = Way {
     without: &["user-namespaces"],
     accept: &["no_namespaces"],
     in_place: true,
+    ahead: false,
 };
 
 /// S1 T-002 Nothing outside changes and nothing hidden is seen in the read-only lane.
@@ -58,6 +64,19 @@ fn nothing_gets_out_of_the_read_only_lane() {
 #[test]
 fn nothing_gets_out_of_the_transaction_lane() {
     attack(&TRANSACTION);
+}
+
+/// S1 T-002 The same for a first process that stood ready before the command was known.
+#[test]
+fn nothing_gets_out_of_what_was_built_ahead() {
+    attack(&Way {
+        ahead: true,
+        ..READ_ONLY
+    });
+    attack(&Way {
+        ahead: true,
+        ..TRANSACTION
+    });
 }
 
 /// S1 T-002 The same for the snapshot lane.
@@ -109,6 +128,9 @@ fn attack(way: &Way) {
         let argv = [escape.to_str().unwrap(), "setting.json"];
         let mut order = stage.order(way.lane, &argv);
         order["accept"] = way.accept.into();
+        if way.ahead {
+            order["ahead_ms"] = 0.into();
+        }
         order["limits"]["file_bytes"] = (64 << 20).into();
         let before = stage.fingerprint(&guarded);
         let told = stage.run(way.without, &order);

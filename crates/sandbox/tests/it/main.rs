@@ -12,6 +12,7 @@
     reason = "tests start programs, look at the machine, and fail by panicking in their helpers too"
 )]
 
+mod ahead;
 mod degrade;
 mod escape;
 mod lanes;

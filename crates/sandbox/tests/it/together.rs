@@ -26,6 +26,7 @@ fn wanted(folder: &Path, script: &str) -> Wanted {
         workspace: folder.join("workspace"),
         cwd: folder.join("workspace"),
         argv: vec!["sh".into(), "-c".into(), script.into()],
+        direct: None,
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         limits: Limits::default(),
         network: Network::Off,

@@ -2,17 +2,17 @@
 //!
 //! A file that was displaced lies in the yard, and the next change of the same path would make yet
 //! another one. Some file systems pay dearly for each file that is made and removed, so the
-//! displaced one is emptied and filled again instead, if nobody can tell the difference: it has no
-//! other name, its attributes are the wanted ones, its content is what was displaced, and the
-//! kernel grants a lease that only the sole holder of a file gets. It is only ever used for the
-//! path that it came from: whoever was in the middle of opening it then holds that path's newest
-//! file, and what a power loss can leave of it is a state of that path that the journal knows.
+//! displaced one is filled again instead, if nobody can tell the difference: it has no other name,
+//! its attributes are the wanted ones, its content is what was displaced, and the kernel grants a
+//! lease that only the sole holder of a file gets. All its blocks are given back first, so old and
+//! new bytes never stand in one file, not even after a power loss. It is only ever used for the
+//! path that it came from: whoever opens it later holds that path's newest file.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::time::Instant;
 
 use tagout_vocab::Digest;
-use tagout_vocab::limits::IMAGE_INLINE_BYTES_MAX;
+use tagout_vocab::limits::{IMAGE_INLINE_BYTES_MAX, LEASE_SURE_MS};
 
 use super::yard::Side;
 use super::{Engine, Spot};
@@ -23,8 +23,8 @@ use crate::journal::frame::Frame;
 use crate::journal::record::{Record, Unit};
 use crate::make;
 use crate::node::{Item, Meta, Node};
-use crate::options::LeaseProbe;
-use crate::sys::{self, Handle, Kind, Rename};
+use crate::options::Alone;
+use crate::sys::{self, FileTime, Handle, Kind, Rename, Stat};
 use crate::workspace::Workspace;
 
 /// A displaced file that may be filled again.
@@ -44,6 +44,16 @@ fn replaced(unit: &Unit) -> Option<(&Item, &Item)> {
     let file = |item: &Item| matches!(item.node, Node::File { .. });
     let linked = after.identity.is_some_and(|identity| identity.nlink > 1);
     (!unit.in_place && file(before) && file(after) && !linked).then_some((before, after))
+}
+
+/// Whether a file is so small that it is filled again: that takes a moment only.
+const fn is_small(node: &Node) -> bool {
+    matches!(node, Node::File { size, .. } if *size <= IMAGE_INLINE_BYTES_MAX)
+}
+
+/// Whether a unit's new file may be one that the path had earlier.
+pub(crate) fn may_be_again(unit: &Unit) -> bool {
+    replaced(unit).is_some_and(|(_, after)| is_small(&after.node))
 }
 
 /// The record that put a file in its place, and which of its units did.
@@ -66,12 +76,13 @@ impl Workspace {
         done: &[Done],
         record: &Record,
     ) -> Vec<Option<Again>> {
-        if self.options.alone.is_none() || !record.links.is_empty() {
+        let used = self.options.alone.is_some() && record.links.is_empty();
+        if !used || !sys::fills_again(&self.state.yard) {
             return Vec::new();
         }
         let mut frames: BTreeMap<u64, Option<Frame>> = BTreeMap::new();
         let mut find = |unit: &Unit| {
-            let identity = replaced(unit)?.0.identity?;
+            let identity = replaced(unit).filter(|_| may_be_again(unit))?.0.identity?;
             let (offset, index) = installer(done, (identity.dev, identity.ino))?;
             let frame = frames
                 .entry(offset)
@@ -80,6 +91,9 @@ impl Workspace {
                 .filter(|frame| !frame.aborted)?;
             let displacing = frame.record.units.get(index)?;
             let was = replaced(displacing)?.0.clone();
+            if !is_small(&was.node) {
+                return None;
+            }
             let name = self
                 .engine(segment.number, frame)
                 .yard_name(index, Side::Before);
@@ -89,14 +103,26 @@ impl Workspace {
     }
 }
 
+/// A displaced file in our hands alone.
+struct Taken {
+    file: Handle,
+    lease: Alone,
+    since: Instant,
+    /// Its bytes, and when they last changed.
+    old: (Vec<u8>, FileTime),
+}
+
 impl Engine<'_> {
     /// Makes a unit's new file out of a displaced one; answers whether it could.
+    ///
+    /// One lease is held from the first look to the last: whoever comes in between waits, and is
+    /// let in to the file as it was.
     pub(super) fn make_again(
         &self,
         spot: &Spot<'_>,
         (index, unit): (usize, &Unit),
     ) -> Result<bool, Error> {
-        let (Some(again), Some(probe), Some((_, wanted))) = (
+        let (Some(again), Some(lease), Some((_, wanted))) = (
             self.again.get(index).and_then(Option::as_ref),
             self.options.alone,
             replaced(unit),
@@ -105,61 +131,107 @@ impl Engine<'_> {
         };
         let temporary = (&*spot.folder, spot.temporary.as_slice());
         let yard = (self.yard, again.name.as_slice());
-        let Some(file) = alone(probe, yard) else {
+        let taken = take(lease, yard, (&again.was.node, &wanted.meta));
+        let Some(taken) = taken.ok().flatten() else {
             return Ok(false);
         };
-        if !fits(&file, &wanted.meta).unwrap_or(false) {
+        if sys::rename(yard, temporary, Rename::NoReplace).is_err() {
             return Ok(false);
         }
-        let file = file.into_file();
-        if !holds(&file, &again.was.node).unwrap_or(false)
-            || sys::rename(yard, temporary, Rename::NoReplace).is_err()
-        {
-            return Ok(false);
+        if self.fill_again(&taken, wanted).unwrap_or(false) {
+            return Ok(true);
         }
-        // File systems hurry to write out what one handle emptied and filled, in fear of a program
-        // that does not sync. The bytes are durable in the journal, so two handles do it.
         let doing = || at("write", unit.path.to_string());
-        file.set_len(0).map_err(doing())?;
-        drop(file);
-        let Some(file) = alone(probe, temporary) else {
-            // Someone was in the middle of opening it and holds it now: it is theirs.
-            sys::rename(temporary, yard, Rename::NoReplace).map_err(doing())?;
+        taken.put_back().map_err(doing())?;
+        sys::rename(temporary, yard, Rename::NoReplace).map_err(doing())?;
+        Ok(false)
+    }
+
+    /// Fills a file that is ours alone; answers whether it is whole and was ours all the while.
+    fn fill_again(&self, taken: &Taken, wanted: &Item) -> Result<bool, Error> {
+        let Node::File { size, .. } = &wanted.node else {
             return Ok(false);
         };
-        self.blobs.fill(&file, &wanted.node)?;
-        make::finish(&file, &wanted.meta).map_err(doing())?;
-        Ok(true)
+        let doing = || at("write", "a file");
+        let file = &taken.file;
+        if taken.is_lost() || !sys::hollow(file, taken.size()).map_err(doing())? {
+            return Ok(false);
+        }
+        if *size < taken.size() {
+            sys::set_len(file, *size).map_err(doing())?;
+        }
+        if taken.is_lost() {
+            return Ok(false);
+        }
+        self.blobs.fill(file, &wanted.node)?;
+        make::finish(file, &wanted.meta).map_err(doing())?;
+        let stat = sys::stat(file).map_err(doing())?;
+        let whole = stat.size == *size && fits(file, &stat, &wanted.meta).map_err(doing())?;
+        Ok(whole && !taken.is_lost())
     }
 }
 
-/// Opens a file that nobody else holds open, and keeps others from opening it while it is held.
-fn alone(probe: LeaseProbe, (folder, name): (&Handle, &[u8])) -> Option<Handle> {
-    let file = sys::open_write(folder, name).ok()?;
-    let refused = sys::ask_lease(&file, probe).ok()?;
-    (!refused).then_some(file)
+impl Taken {
+    fn size(&self) -> u64 {
+        self.old.0.len() as u64
+    }
+
+    /// Whether someone waits for it. What can't be asked counts as a yes.
+    fn is_lost(&self) -> bool {
+        sys::ask_lease(&self.file, self.lease.lost).unwrap_or(true)
+    }
+
+    /// Makes it what it was, for whoever waits for it.
+    ///
+    /// Who waited longer than the kernel lets anybody wait is in it already: then it stays as it
+    /// is, and the look at what was displaced finds it changed and keeps it for people.
+    fn put_back(&self) -> std::io::Result<()> {
+        if self.since.elapsed().as_millis() > u128::from(LEASE_SURE_MS) {
+            return Ok(());
+        }
+        let (bytes, mtime) = &self.old;
+        sys::hollow(&self.file, sys::stat(&self.file)?.size)?;
+        sys::set_len(&self.file, self.size())?;
+        sys::write_all_at(&self.file, bytes, 0)?;
+        sys::set_mtime(&self.file, *mtime)
+    }
+}
+
+/// Takes a file that nobody else holds open, if it holds what it held when it was displaced and is
+/// all that is wanted but for its content.
+fn take(
+    lease: Alone,
+    (folder, name): (&Handle, &[u8]),
+    (was, wanted): (&Node, &Meta),
+) -> std::io::Result<Option<Taken>> {
+    let Node::File { digest, size, .. } = was else {
+        return Ok(None);
+    };
+    let file = sys::open_write(folder, name)?;
+    let since = Instant::now();
+    if sys::ask_lease(&file, lease.take)? {
+        return Ok(None);
+    }
+    let stat = sys::stat(&file)?;
+    if stat.size != *size || !fits(&file, &stat, wanted)? {
+        return Ok(None);
+    }
+    let bytes = sys::read_front(&file, usize::try_from(*size).unwrap_or(0))?;
+    let same = bytes.len() as u64 == *size && Digest::of(&bytes) == *digest;
+    let old = (bytes, stat.mtime);
+    Ok(same.then_some(Taken {
+        file,
+        lease,
+        since,
+        old,
+    }))
 }
 
 /// Whether a file is all that is wanted but for its content.
-fn fits(file: &Handle, wanted: &Meta) -> std::io::Result<bool> {
-    let stat = sys::stat(file)?;
+fn fits(file: &Handle, stat: &Stat, wanted: &Meta) -> std::io::Result<bool> {
     Ok(stat.kind == Kind::File
         && stat.nlink == 1
         && stat.mode == wanted.mode
         && wanted.owner == Some((stat.uid, stat.gid))
         && wanted.xattrs == Some(sys::xattrs(file)?))
-}
-
-/// Whether a file still holds what it held when it was displaced. Large ones are not asked.
-fn holds(mut file: &std::fs::File, node: &Node) -> std::io::Result<bool> {
-    let Node::File { digest, size, .. } = node else {
-        return Ok(false);
-    };
-    if *size > IMAGE_INLINE_BYTES_MAX {
-        return Ok(false);
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(*size).unwrap_or(0) + 1);
-    file.seek(SeekFrom::Start(0))?;
-    file.take(*size + 1).read_to_end(&mut bytes)?;
-    Ok(bytes.len() as u64 == *size && Digest::of(&bytes) == *digest)
 }

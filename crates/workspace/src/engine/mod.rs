@@ -10,7 +10,7 @@ mod resume;
 mod undo;
 mod yard;
 
-pub(crate) use self::again::Again;
+pub(crate) use self::again::{Again, may_be_again};
 pub(crate) use self::yard::segment_of;
 
 use std::rc::Rc;

@@ -5,7 +5,7 @@
 //! someone replaced it since.
 
 use super::{Engine, Spot};
-use crate::error::{Clash, Error, at};
+use crate::error::{Clash, ConflictPath, Error, at};
 use crate::journal::record::Unit;
 use crate::make;
 use crate::node::same_tree;
@@ -41,17 +41,22 @@ impl Engine<'_> {
         }
     }
 
-    /// Removes the pieces that a process left that died while it made the trees. Nobody has ever
-    /// seen them under another name.
-    pub(crate) fn clear_pieces(&self) -> Result<(), Error> {
+    /// Removes what was made before it was known that not everything can be. Nobody has ever seen
+    /// it under another name, but for a file that was filled again: what someone wrote into that is
+    /// kept.
+    pub(super) fn clear_pieces(&self, kept: &mut Vec<ConflictPath>) -> Result<(), Error> {
         for (index, unit) in self.swapped_units() {
             let spot = match self.spot(index, unit) {
                 Ok(spot) => spot,
                 Err(Error::Missing { .. } | Error::Conflict { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            make::remove(&spot.folder, &spot.temporary)
-                .map_err(at("clean up after", unit.path.to_string()))?;
+            if self.again.get(index).is_some_and(Option::is_some) {
+                self.discard(&spot, (index, unit), kept)?;
+            } else {
+                make::remove(&spot.folder, &spot.temporary)
+                    .map_err(at("clean up after", unit.path.to_string()))?;
+            }
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ impl Engine<'_> {
             }
         }
         if self.staged.is_none() {
-            self.clear_pieces()?;
+            self.clear_pieces(&mut kept)?;
             self.restore_folders();
             return Ok(kept);
         }

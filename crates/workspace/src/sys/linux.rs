@@ -65,6 +65,23 @@ pub(crate) fn open_unlinked(path: &Path) -> io::Result<Handle> {
     Ok(Handle(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
+/// Whether a path leads to something without passing through a link.
+pub(crate) fn is_plain(path: &Path) -> bool {
+    plainly(path, OFlags::PATH).is_ok()
+}
+
+/// Opens a folder whose path passes through no link.
+pub(crate) fn open_root_unlinked(path: &Path) -> io::Result<Handle> {
+    plainly(path, OFlags::RDONLY | OFlags::DIRECTORY)
+}
+
+fn plainly(path: &Path, flags: OFlags) -> io::Result<Handle> {
+    let (flags, at) = (flags | OFlags::CLOEXEC, rustix::fs::CWD);
+    let resolve = ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+    let opened = rustix::fs::openat2(at, path, flags, Mode::empty(), resolve)?;
+    Ok(Handle(opened))
+}
+
 fn beneath(root: &Handle, path: &[u8], flags: OFlags) -> io::Result<Handle> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
     let path = if path.is_empty() { b"." } else { path };
@@ -397,6 +414,71 @@ pub(crate) fn write_all(file: &Handle, mut bytes: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Writes all bytes from an offset on; the file's position stays.
+pub(crate) fn write_all_at(file: &Handle, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::pwrite(file, bytes, at) {
+            Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero)),
+            Ok(count) => {
+                bytes = bytes.get(count..).unwrap_or_default();
+                at += count as u64;
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file from its start until its end or until so many bytes; its position stays.
+pub(crate) fn read_front(file: &Handle, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let mut buffer = vec![0; bytes_max];
+    let mut length = 0;
+    while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
+        match rustix::io::pread(file, rest, length as u64) {
+            Ok(0) => break,
+            Ok(count) => length += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    buffer.truncate(length);
+    Ok(buffer)
+}
+
+/// Cuts a file off or lengthens it by zeros.
+pub(crate) fn set_len(file: &Handle, size: u64) -> io::Result<()> {
+    Ok(rustix::fs::ftruncate(file, size)?)
+}
+
+/// Gives back every block of a file, which then reads as zeros of the same length. Answers whether
+/// none is left.
+pub(crate) fn hollow(file: &Handle, size: u64) -> io::Result<bool> {
+    use rustix::fs::FallocateFlags;
+    if size == 0 {
+        return Ok(true);
+    }
+    // Up to the end of the file and no further, the last block would be kept and only zeroed.
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    rustix::fs::fallocate(file, flags, 0, size.saturating_add(1 << 20))?;
+    match rustix::fs::seek(file, SeekFrom::Data(0)) {
+        Err(rustix::io::Errno::NXIO) => Ok(true),
+        Ok(_) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Whether a folder lies on a file system on which it pays to fill a file again, and where giving
+/// back its blocks waits for nothing.
+///
+/// ext4 searches long for a new file where many were removed. XFS and btrfs do not, and write out
+/// what is to be given back before they do.
+pub(crate) fn fills_again(dir: &Handle) -> bool {
+    const EXT: u64 = 0xef53;
+    const TMPFS: u64 = 0x0102_1994;
+    file_system(dir).is_ok_and(|number| [EXT, TMPFS].contains(&number))
 }
 
 /// Takes an advisory lock without waiting; whether it was free.

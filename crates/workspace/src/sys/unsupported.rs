@@ -56,6 +56,16 @@ pub(crate) fn open_unlinked(_path: &Path) -> io::Result<Handle> {
     refused()
 }
 
+/// Opens a folder whose path passes through no link.
+pub(crate) fn open_root_unlinked(_path: &Path) -> io::Result<Handle> {
+    refused()
+}
+
+/// Whether a path leads to something without passing through a link.
+pub(crate) fn is_plain(_path: &Path) -> bool {
+    false
+}
+
 /// Opens a file for reading. A pipe or device is not waited for.
 pub(crate) fn open_read(_root: &Handle, _path: &[u8]) -> io::Result<Handle> {
     refused()
@@ -223,6 +233,32 @@ pub(crate) fn clone_file(_from: &File, _to: &File) -> io::Result<()> {
 /// The next range of a file that holds bytes, from an offset on; `None` when only holes follow.
 pub(crate) fn next_data(_file: &File, _from: u64) -> io::Result<Option<(u64, u64)>> {
     refused()
+}
+
+/// Writes all bytes from an offset on; the file's position stays.
+pub(crate) fn write_all_at(_file: &Handle, _bytes: &[u8], _at: u64) -> io::Result<()> {
+    refused()
+}
+
+/// Reads a file from its start until its end or until so many bytes; its position stays.
+pub(crate) fn read_front(_file: &Handle, _bytes_max: usize) -> io::Result<Vec<u8>> {
+    refused()
+}
+
+/// Cuts a file off or lengthens it by zeros.
+pub(crate) fn set_len(_file: &Handle, _size: u64) -> io::Result<()> {
+    refused()
+}
+
+/// Gives back every block of a file, which then reads as zeros of the same length. Answers whether
+/// none is left.
+pub(crate) fn hollow(_file: &Handle, _size: u64) -> io::Result<bool> {
+    refused()
+}
+
+/// Whether a folder lies on a file system on which it pays to fill a file again.
+pub(crate) fn fills_again(_dir: &Handle) -> bool {
+    false
 }
 
 /// Whether this process may add and remove names in a folder.

@@ -5,9 +5,10 @@ use std::io::{Seek as _, Write as _};
 use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
-use tagout_workspace::{LeaseProbe, Options, Workspace};
+use tagout_vocab::limits::LEASE_SURE_MS;
+use tagout_workspace::{Alone, LeaseProbe, Options, Workspace};
 
-use crate::support::{Place, call, commit, quiet, rel};
+use crate::support::{Place, call, commit, nobody_waits, quiet, rel};
 
 fn write(workspace: &Workspace, name: &str, text: &str) {
     let mut transaction = workspace.begin(&call(name)).unwrap();
@@ -134,24 +135,96 @@ fn a_file_that_was_written_in_the_yard_is_not_used() {
     assert_eq!(place.text(&kept), "FIRST");
 }
 
-/// L4: a file that the kernel does not leave to us alone stays what it is, also when that is found
-/// out only after it was emptied.
+/// The bytes of the files in the yard, sorted.
+fn yard(place: &Place) -> Vec<String> {
+    let mut found: Vec<String> = fs::read_dir(place.state().join("displaced"))
+        .unwrap()
+        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    found.sort();
+    found
+}
+
+fn bytes_of(file: BorrowedFd<'_>) -> std::io::Result<Vec<u8>> {
+    let mut bytes = vec![0; 100];
+    let length = rustix::io::pread(file, &mut bytes, 0)?;
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+/// L4: a file that the kernel does not leave to us alone stays what it is, whenever that is found
+/// out: at once, when it is empty, when it is filled.
 #[test]
 fn a_file_that_someone_holds_is_not_used() {
-    fn emptied(file: BorrowedFd<'_>) -> std::io::Result<bool> {
-        Ok(rustix::fs::fstat(file)?.st_size == 0)
-    }
-    let refused: LeaseProbe = |_| Ok(true);
+    let no: LeaseProbe = |_| Ok(false);
+    let yes: LeaseProbe = |_| Ok(true);
     let unknown: LeaseProbe = |_| Err(std::io::Error::from(std::io::ErrorKind::Unsupported));
-    for alone in [Some(refused), Some(emptied), Some(unknown), None] {
-        let place = Place::new();
-        place.put("f", "first");
-        let workspace = place.open_with(Options { alone, ..quiet() });
-        let first = inode(&place);
-        write(&workspace, "c1", "one");
-        let second = inode(&place);
-        write(&workspace, "c2", "two");
-        assert!(![first, second].contains(&inode(&place)));
-        assert_eq!((place.text("f").as_str(), displaced(&place)), ("two", 2));
+    let hollow: LeaseProbe = |file| Ok(bytes_of(file)?.iter().all(|byte| *byte == 0));
+    let filled: LeaseProbe = |file| Ok(bytes_of(file)? == b"two");
+    let cases = [(yes, no), (unknown, no)].into_iter();
+    let cases = cases.chain([yes, unknown, hollow, filled].map(|lost| (no, lost)));
+    let cases = cases.map(|(take, lost)| Some(Alone { take, lost }));
+    for (number, alone) in cases.chain([None]).enumerate() {
+        for old in ["first", "1", "a first one that is longer than what follows"] {
+            let place = Place::new();
+            place.put("f", old);
+            let workspace = place.open_with(Options { alone, ..quiet() });
+            let first = inode(&place);
+            let changed = fs::metadata(place.root().join("f"))
+                .unwrap()
+                .modified()
+                .unwrap();
+            write(&workspace, "c1", "one");
+            let second = inode(&place);
+            write(&workspace, "c2", "two");
+            assert!(![first, second].contains(&inode(&place)), "case {number}");
+            assert_eq!(place.text("f"), "two", "case {number}");
+            let mut wanted = vec![old.to_owned(), "one".to_owned()];
+            wanted.sort();
+            assert_eq!(yard(&place), wanted, "case {number}");
+            let rests = fs::read_dir(place.state().join("displaced")).unwrap();
+            let same =
+                |stat: fs::Metadata| stat.ino() == first && stat.modified().unwrap() == changed;
+            let mut rests = rests.map(|entry| entry.unwrap().metadata().unwrap());
+            assert!(rests.any(same), "case {number}: its time is another");
+            for _ in 0..2 {
+                let found = workspace.checkpoint(|| Ok(())).unwrap().conflicts;
+                assert!(found.is_empty(), "case {number}: {found:?}");
+            }
+        }
     }
+}
+
+/// L4: who was let into a file after the kernel lost its patience has it, with all that was
+/// written.
+#[test]
+fn a_file_that_was_taken_by_force_is_theirs() {
+    fn forced(file: BorrowedFd<'_>) -> std::io::Result<bool> {
+        if bytes_of(file)?.iter().any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        let since = std::time::Instant::now();
+        while since.elapsed().as_millis() <= u128::from(LEASE_SURE_MS) {
+            std::thread::yield_now();
+        }
+        rustix::io::pwrite(file, b"theirs", 0)?;
+        Ok(true)
+    }
+    let place = Place::new();
+    place.put("f", "the first");
+    let lost: LeaseProbe = forced;
+    let alone = Some(Alone {
+        lost,
+        ..nobody_waits()
+    });
+    let workspace = place.open_with(Options { alone, ..quiet() });
+    write(&workspace, "c1", "one");
+    write(&workspace, "c2", "two");
+    assert_eq!(place.text("f"), "two");
+    let mut found = Vec::new();
+    for _ in 0..2 {
+        found.extend(workspace.checkpoint(|| Ok(())).unwrap().conflicts);
+    }
+    let kept = found.first().and_then(|one| one.kept.clone()).unwrap();
+    assert!(place.text(&kept).starts_with("theirs"), "{kept}");
 }

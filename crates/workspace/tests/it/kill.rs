@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use crate::support::{crash_program, need};
 
 /// The calls that change something, or that stand between two changes.
-const CALLS: [&str; 13] = [
+const CALLS: [&str; 15] = [
     "openat",
     "openat2",
     "write",
@@ -21,6 +21,8 @@ const CALLS: [&str; 13] = [
     "symlinkat",
     "fchmod",
     "ftruncate",
+    "fallocate",
+    "pwrite64",
     "flock",
     "utimensat",
 ];

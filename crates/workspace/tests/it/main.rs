@@ -25,6 +25,5 @@ mod powerloss;
 mod retention;
 mod rollback;
 mod seen;
-mod storm;
 mod support;
 mod transactions;

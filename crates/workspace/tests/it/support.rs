@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -9,18 +10,26 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use tagout_vocab::{CallId, Timestamp};
-use tagout_workspace::{Committed, Error, Options, RelPath, Transaction, Workspace, WriterProbe};
+use tagout_workspace::{
+    Alone, Committed, Error, Options, RelPath, Transaction, Workspace, WriterProbe,
+};
 
 /// A workspace and its state, gone with the value.
 pub(crate) struct Place {
     pub(crate) folder: tempfile::TempDir,
 }
 
+/// Leases that are always granted and never asked back.
+pub(crate) fn nobody_waits() -> Alone {
+    let (take, lost) = (|_: BorrowedFd<'_>| Ok(false), |_: BorrowedFd<'_>| Ok(false));
+    Alone { take, lost }
+}
+
 /// Nobody writes: for tests in which that holds, because looking through all processes is slow.
 pub(crate) fn quiet() -> Options {
     Options {
         writers: WriterProbe::Lease(|_| Ok(false)),
-        alone: Some(|_| Ok(false)),
+        alone: Some(nobody_waits()),
         ..Options::default()
     }
 }

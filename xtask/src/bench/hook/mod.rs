@@ -46,7 +46,7 @@ pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
     let folder = tempfile::Builder::new()
         .tempdir_in("/var/tmp")
         .map_err(XtaskError::file("create", Path::new("/var/tmp")))?;
-    let stage = Stage::set(folder.path())?;
+    let stage = Stage::set(folder.path(), release_binary()?)?;
     let empty = empty_program(folder.path())?;
     let scripts = Scripts::find(folder.path())?;
     let synced = folder.path().join("synced");
@@ -134,7 +134,8 @@ fn counted(
 }
 
 /// A workspace in which an agent works under an intent.
-struct Stage {
+#[derive(Debug)]
+pub(crate) struct Stage {
     product: String,
     root: PathBuf,
     state: PathBuf,
@@ -142,14 +143,15 @@ struct Stage {
 }
 
 impl Stage {
-    fn set(folder: &Path) -> Result<Self, XtaskError> {
+    /// Sets one up for a program.
+    pub(crate) fn set(folder: &Path, product: String) -> Result<Self, XtaskError> {
         let root = folder.join("repository");
         let source = root.join("src");
         std::fs::create_dir_all(&source).map_err(XtaskError::file("create", &source))?;
         let file = source.join("main.rs");
         std::fs::write(&file, "fn main() {}\n").map_err(XtaskError::file("write", &file))?;
         let stage = Self {
-            product: release_binary()?,
+            product,
             root,
             state: folder.join("state"),
             next: Cell::new(0),
@@ -171,6 +173,35 @@ impl Stage {
         );
         time(&mut stage.hook("PreToolUse"), &select)?;
         Ok(stage)
+    }
+
+    /// What a program is started for day by day, the most frequent first.
+    pub(crate) fn scenes(&self) -> Vec<(Command, Vec<u8>)> {
+        let path = self.root.join("src/main.rs");
+        let edit = json!({ "file_path": path, "old_string": "fn", "new_string": "pub fn" });
+        let edit = self.payload("edit", "Edit", &edit);
+        let beyond = json!({ "file_path": self.root.join("Cargo.toml"), "content": "" });
+        let command = json!({ "command": "git status && ls src | head -3" });
+        let mut exec = Command::new(&self.product);
+        exec.args(["exec", "--intent", "INT-001", "--workspace"]);
+        exec.arg(&self.root).arg("--state-dir").arg(&self.state);
+        exec.current_dir(&self.root).args(["--", "true"]);
+        vec![
+            (self.hook("PreToolUse"), self.next_read()),
+            (self.hook("PreToolUse"), self.next_read()),
+            (self.hook("PreToolUse"), edit.clone()),
+            (self.hook("PostToolUse"), after(&edit)),
+            (
+                self.hook("PreToolUse"),
+                self.payload("command", "Bash", &command),
+            ),
+            (
+                self.hook("PreToolUse"),
+                self.payload("beyond", "Write", &beyond),
+            ),
+            (self.elsewhere(), self.foreign()),
+            (exec, Vec::new()),
+        ]
     }
 
     fn hook(&self, event: &str) -> Command {
@@ -229,12 +260,17 @@ impl Stage {
         let arguments = json!({ "file_path": path, "content": "fn new() {}\n" });
         let payload = self.payload(&format!("w{count}"), "Write", &arguments);
         let took = time(&mut self.hook("PreToolUse"), &payload)?;
-        let text = String::from_utf8_lossy(&payload).into_owned();
-        let after = text.replacen("PreToolUse", "PostToolUse", 1);
-        let after = after.replacen('{', r#"{"tool_response":{},"#, 1);
-        time(&mut self.hook("PostToolUse"), after.as_bytes())?;
+        time(&mut self.hook("PostToolUse"), &after(&payload))?;
         Ok(took)
     }
+}
+
+/// What the client tells when the call is over.
+fn after(payload: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(payload).into_owned();
+    let after = text.replacen("PreToolUse", "PostToolUse", 1);
+    let after = after.replacen('{', r#"{"tool_response":{},"#, 1);
+    after.into_bytes()
 }
 
 /// The hooks of others, which parse and print and do nothing else.

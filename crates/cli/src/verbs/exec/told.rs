@@ -23,11 +23,11 @@ pub(super) fn tell(receipt: &Receipt, json: bool) -> Result<(), Failure> {
         report::note(&format!("tagout: warning: {warning}"));
     }
     if let Some(refusal) = &receipt.refusal {
-        let (code, reason) = (refusal.code.as_str(), report::plain(&refusal.reason));
+        let (code, reason) = (refusal.code.as_str(), report::lines(&refusal.reason));
         report::note(&format!("tagout: {code}: {reason}"));
         report::note(&format!(
             "tagout: what to do: {}",
-            report::plain(&refusal.remedy)
+            report::lines(&refusal.remedy)
         ));
     }
     if let Some(approval) = &receipt.approval {

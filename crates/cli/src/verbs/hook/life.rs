@@ -34,7 +34,12 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
             let blank = text.trim().is_empty();
             drop(work.engine.prompted(session, source, blank)?);
         }
-        What::SessionStart { .. } => return Ok(greeting(work, gone.as_ref())),
+        What::SessionStart { .. } => {
+            if !work.is_outside() {
+                work.notes.begin(session)?;
+            }
+            return Ok(greeting(work, gone.as_ref()));
+        }
         What::SessionEnd => {
             over(work, session)?;
             drop(work.engine.end_commands(session)?);

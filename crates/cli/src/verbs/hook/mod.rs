@@ -3,6 +3,7 @@
 //! The denial that this client honours is made before anything else: a signal, a crash and a watch
 //! that runs out say it without the rest of the program. Nothing here starts a thread.
 
+mod above;
 mod life;
 mod own;
 mod place;

@@ -145,15 +145,12 @@ fn delegates_unseen(work: &Work, call: &Call) -> Option<Refusal> {
     }
     let normalised = normalise(call, &work.engine.shelf().books.catalogue);
     let delegates = normalised.tool?.role == Some(Role::Delegation);
-    delegates.then(|| Refusal {
-        code: Code::CapabilityDenied,
-        reason: "the calls of this client's subagents reach no hook, so nothing would govern them"
-            .to_owned(),
-        remedy: "do the work in this conversation".to_owned(),
-        retryable: false,
-        intent_id: None,
-        paths: Vec::new(),
-        gate: Gate::Capability,
-        rule: "built-in: delegation".to_owned(),
+    delegates.then(|| {
+        Refusal::built_in(
+            (Gate::Capability, Code::CapabilityDenied),
+            "delegation",
+            "the calls of this client's subagents reach no hook, so nothing would govern them",
+            "do the work in this conversation",
+        )
     })
 }

@@ -108,14 +108,13 @@ fn own_path() -> Result<String, Failure> {
 
 fn by_another_name(line: &str) -> Refusal {
     Refusal {
-        code: Code::ToolUnknown,
-        reason: "nobody knows which program this name starts in this client's shell".to_owned(),
-        remedy: format!("run exactly this instead: {line}"),
         retryable: true,
-        intent_id: None,
-        paths: Vec::new(),
-        gate: Gate::Capability,
-        rule: "built-in: own program".to_owned(),
+        ..Refusal::built_in(
+            (Gate::Capability, Code::ToolUnknown),
+            "own program",
+            "nobody knows which program this name starts in this client's shell",
+            format!("run exactly this instead: {line}"),
+        )
     }
 }
 
@@ -126,7 +125,10 @@ fn decided(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure>
     let own = own_line(&lines);
     match own {
         Some(OwnLine::Select(id)) => select(work, pre, &id),
-        Some(OwnLine::Other) => guarded(work, pre),
+        Some(OwnLine::Other) => {
+            work.engine.lies_at(own_path()?);
+            guarded(work, pre)
+        }
         Some(OwnLine::Exec { options, command }) => exec(work, pre, &options, &command),
         None if work.incoming.event.powers.rewrite != Rewrite::Never => confined(work, pre, &lines),
         None => unconfined(work, pre, &lines),
@@ -166,14 +168,13 @@ fn select(work: &Work, pre: &Pre, id: &str) -> Result<Answer, Failure> {
 fn exec(work: &Work, pre: &Pre, options: &[String], command: &[String]) -> Result<Answer, Failure> {
     if !own::may_be_given(options) {
         let refusal = Refusal {
-            code: Code::PersonOnly,
-            reason: "`tagout exec` does not take these options from an agent".to_owned(),
-            remedy: format!("write `{} exec -- COMMAND`", called(work)),
             retryable: true,
-            intent_id: None,
-            paths: Vec::new(),
-            gate: Gate::Capability,
-            rule: "built-in: verbs for people".to_owned(),
+            ..Refusal::built_in(
+                (Gate::Capability, Code::PersonOnly),
+                "verbs for people",
+                "`tagout exec` does not take these options from an agent",
+                format!("write `{} exec -- COMMAND`", called(work)),
+            )
         };
         return Ok(deny(work, &pre.call, refusal));
     }
@@ -222,14 +223,13 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
     ];
     let Some(arguments) = rewrite(&pre.call, &prefix) else {
         let refusal = Refusal {
-            code: Code::LimitExceeded,
-            reason: "the command is too long to be confined".to_owned(),
-            remedy: "put it into a script file inside the scope and run that".to_owned(),
             retryable: true,
-            intent_id: None,
-            paths: Vec::new(),
-            gate: Gate::Capability,
-            rule: "built-in: limits".to_owned(),
+            ..Refusal::built_in(
+                (Gate::Capability, Code::LimitExceeded),
+                "limits",
+                "the command is too long to be confined",
+                "put it into a script file inside the scope and run that",
+            )
         };
         return Ok(deny(work, &pre.call, refusal));
     };

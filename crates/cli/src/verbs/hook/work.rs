@@ -1,13 +1,14 @@
 //! From an event to an answer, with the engine of the workspace that it happened in.
 
 use std::mem::ManuallyDrop;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tagout_agents::install::Texts;
 use tagout_agents::{Answer, Client, Incoming, Kind, Reply, What, reply};
 use tagout_gate::{Engine, Places, Site};
 
-use super::{Job, life, place, post, pre, shell};
+use super::place::Belongs;
+use super::{Job, above, life, place, post, pre, shell};
 use crate::failure::Failure;
 use crate::notes::{Notes, Whereabouts};
 use crate::runtime;
@@ -23,6 +24,8 @@ pub(super) struct Work {
     pub(super) named: Client,
     /// Whether the workspace was named on the command line.
     pub(super) at_project: bool,
+    /// The roots that a call must leave alone which is otherwise nobody's.
+    pub(super) spared: Vec<PathBuf>,
 }
 
 /// Answers an event.
@@ -38,7 +41,7 @@ pub(super) fn answer(job: &Job<'_>, mut incoming: Incoming) -> Result<Reply, Fai
     if event.kind == Kind::Other {
         return Ok(silent());
     }
-    let Some(places) = place::places(job, &mut incoming)? else {
+    let Some(Belongs { places, spared }) = place::places(job, &mut incoming)? else {
         return Ok(silent());
     };
     let site = Site::open(&places)?;
@@ -48,8 +51,9 @@ pub(super) fn answer(job: &Job<'_>, mut incoming: Incoming) -> Result<Reply, Fai
             .hint("a person runs `tagout install`")
     })?;
     let performs = matches!(&incoming.what, What::Pre(pre) if shell::selects(pre));
-    let known = (whereabouts.config.as_deref(), performs);
-    let engine = runtime::open_to_guard(site, &places.root, known)?;
+    let judges = matches!(&incoming.what, What::Pre(_) | What::Post(_));
+    let config = whereabouts.config.as_deref();
+    let engine = runtime::open_to_guard((site, &places.root), config, (performs, judges))?;
     // The process ends with the answer: to take everything apart first would only cost time.
     let work = ManuallyDrop::new(Work {
         incoming,
@@ -59,6 +63,7 @@ pub(super) fn answer(job: &Job<'_>, mut incoming: Incoming) -> Result<Reply, Fai
         whereabouts,
         named: job.client,
         at_project: job.place.workspace.is_some(),
+        spared,
     });
     let answer = work.decide()?;
     Ok(reply(client, event, &answer))
@@ -71,6 +76,7 @@ impl Work {
                 // The event before the tool has decided; this one is the client's own question.
                 Ok(Answer::NoDecision)
             }
+            What::Pre(pre) if !self.spared.is_empty() => above::decide(self, pre),
             What::Pre(pre) => pre::decide(self, pre),
             What::Post(post) => post::settle(self, post),
             What::Prompt { .. }

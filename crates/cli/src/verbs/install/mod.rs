@@ -31,6 +31,11 @@ fn scope(scope: ScopeArg) -> Scope {
 /// The word that stands for every client that this machine shows.
 const FOUND: &str = "found";
 
+fn all_names() -> String {
+    let all: Vec<&str> = Client::ALL.iter().map(|client| client.as_str()).collect();
+    all.join(", ")
+}
+
 /// The clients of these names, each once.
 pub(super) fn named(names: &[String]) -> Result<Vec<Client>, Failure> {
     let mut clients = Vec::new();
@@ -40,9 +45,8 @@ pub(super) fn named(names: &[String]) -> Result<Vec<Client>, Failure> {
             continue;
         }
         clients.push(Client::named(name).ok_or_else(|| {
-            let all: Vec<&str> = Client::ALL.iter().map(|client| client.as_str()).collect();
             Failure::invalid(format!("`{name}` is no client that tagout knows"))
-                .hint(format!("these are: {}", all.join(", ")))
+                .hint(format!("these are: {}", all_names()))
         })?);
     }
     let mut seen = Vec::new();
@@ -82,6 +86,12 @@ pub(super) fn register(engine: &Engine) -> Result<(), Failure> {
 /// Installs the hooks of clients, or says what would be open.
 pub(crate) fn run(place: &PlaceArgs, args: &InstallArgs) -> Result<Exit, Failure> {
     let clients = named(&args.clients)?;
+    if clients.is_empty() {
+        return Err(Failure::invalid(
+            "no client was found on this machine, so there is nothing to look at",
+        )
+        .hint(format!("name the one that you use: {}", all_names())));
+    }
     let wanted = Wanted::new(&runtime::places(place)?, scope(args.scope))?;
     if args.check {
         return wanted.told(&clients, args.json);

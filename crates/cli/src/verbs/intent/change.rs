@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use tagout_gate::{Engine, Places, Proposal, Site};
-use tagout_policy::intents;
+use tagout_policy::intents::{self, IntentSet};
 use tagout_policy::judge::Standing;
 use tagout_vocab::{Budget, Intent, IntentId, IntentStatus, Role};
 use tagout_workspace::files;
@@ -25,8 +25,12 @@ fn id_of(text: &str) -> Result<IntentId, Failure> {
 pub(super) fn new(place: &PlaceArgs, args: &IntentNewArgs) -> Result<Exit, Failure> {
     person::required(args.yes, "intent new")?;
     let places = runtime::places(place)?;
+    let id = match &args.id {
+        Some(id) => id_of(id)?,
+        None => free(&known(&places)?)?,
+    };
     let intent = Intent {
-        id: id_of(&args.id)?,
+        id,
         name: args.name.clone(),
         status: IntentStatus::Pending,
         owned_scope: args.scope.clone(),
@@ -48,10 +52,7 @@ pub(super) fn new(place: &PlaceArgs, args: &IntentNewArgs) -> Result<Exit, Failu
 /// H18: writes what a person agreed to. Gives the intent's id.
 pub(super) fn accepted(place: &PlaceArgs, proposal: &Proposal) -> Result<IntentId, Failure> {
     let places = runtime::places(place)?;
-    let text = site::read_sidecar(&places.root, books::INTENTS).map_err(Failure::invalid)?;
-    let text = text.unwrap_or_default();
-    let known = intents::read(books::INTENTS, &text).map_err(|found| Failure::problems(&found))?;
-    let known = known.into_set();
+    let known = known(&places)?;
     if let Some(id) = &proposal.intent {
         let owned = known.get(id).map(|intent| intent.owned_scope.clone());
         let mut scope = owned.unwrap_or_default();
@@ -65,10 +66,7 @@ pub(super) fn accepted(place: &PlaceArgs, proposal: &Proposal) -> Result<IntentI
         })?;
         return Ok(id.clone());
     }
-    let id = (1..=u32::MAX)
-        .filter_map(|number| IntentId::new(&format!("INT-{number:03}")).ok())
-        .find(|id| known.get(id).is_none())
-        .ok_or_else(|| Failure::failed("there is no number left for an intent"))?;
+    let id = free(&known)?;
     let intent = Intent {
         id: id.clone(),
         name: proposal.name.clone().unwrap_or_else(|| id.to_string()),
@@ -86,6 +84,22 @@ pub(super) fn accepted(place: &PlaceArgs, proposal: &Proposal) -> Result<IntentI
         intents::append(books::INTENTS, text, &intent)
     })?;
     Ok(id)
+}
+
+/// The intents that the tree declares.
+fn known(places: &Places) -> Result<IntentSet, Failure> {
+    let text = site::read_sidecar(&places.root, books::INTENTS).map_err(Failure::invalid)?;
+    let text = text.unwrap_or_default();
+    let known = intents::read(books::INTENTS, &text).map_err(|found| Failure::problems(&found))?;
+    Ok(known.into_set())
+}
+
+/// The first number that no intent has.
+fn free(known: &IntentSet) -> Result<IntentId, Failure> {
+    (1..=u32::MAX)
+        .filter_map(|number| IntentId::new(&format!("INT-{number:03}")).ok())
+        .find(|id| known.get(id).is_none())
+        .ok_or_else(|| Failure::failed("there is no number left for an intent"))
 }
 
 /// Marks an intent as done.

@@ -1,6 +1,7 @@
 //! Which steps run programs, and which files are objects.
 
 use super::{object, programs};
+use crate::changes::git;
 
 /// L4: a step runs a program in whatever form git reads it.
 #[test]
@@ -35,5 +36,28 @@ fn what_counts_as_an_object() {
         b".git/modules/m/objects/ab/cd",
     ] {
         assert_eq!(object(path), None, "{}", String::from_utf8_lossy(path));
+    }
+}
+
+/// L4: what git believes about objects is known as such in every repository, so that one that
+/// can't be asked about is refused.
+#[test]
+fn what_git_believes_of_objects() {
+    for path in [
+        &b".git/objects/info/commit-graph"[..],
+        b".git/objects/info/commit-graphs/graph-1.graph",
+        b".git/objects/pack/multi-pack-index",
+        b".git/modules/m/objects/info/commit-graph",
+        b"a/.git/modules/m/n/objects/pack/multi-pack-index",
+    ] {
+        assert!(git::is_believed(path), "{}", String::from_utf8_lossy(path));
+    }
+    for path in [
+        &b".git/index"[..],
+        b".git/modules/m/index",
+        b".git/objects/ab/cd",
+        b"objects/info/commit-graph",
+    ] {
+        assert!(!git::is_believed(path), "{}", String::from_utf8_lossy(path));
     }
 }

@@ -140,6 +140,7 @@ impl Bench {
             workspace: self.root(),
             cwd: self.root(),
             argv: vec!["bash".into(), "-c".into(), last.into()],
+            direct: None,
             env: vec![
                 variable("PATH", "/usr/local/bin:/usr/bin:/bin"),
                 variable("HOME", "/tmp"),

@@ -25,6 +25,13 @@ pub(in crate::judge) fn law(case: &Case<'_>) -> Finding {
             .remedy("a person mends the file; `tagout lint` lists every problem")
             .deny();
     }
+    // Nobody could say which commands start others, and which none may ever run.
+    if !case.commands.lines.is_empty() && !case.books.knowledge.is_there() {
+        let reason = "what programs do can't be looked up, so that no command can be judged";
+        return No::new(Gate::Law, Code::PolicyInvalid, reason)
+            .remedy("a person installs this program again; files can be read without commands")
+            .deny();
+    }
     match case.facts.standing {
         Standing::Accepted => pass("accepted by a person"),
         Standing::AsIfAccepted => pass("taken as if a person had accepted the tree's files"),

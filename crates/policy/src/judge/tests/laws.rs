@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
-use tagout_vocab::{Call, Origin, State};
+use tagout_vocab::{Call, Code, Origin, State};
 
 use super::world::{books, call, facts, session, with_metadata};
 use crate::judge::{Books, judge};
@@ -206,6 +206,9 @@ fn compiled_books_decide_the_same() {
     let key = Key::of("test", [("hook_policy.yaml", b"x".as_slice())]);
     let bytes = compiled::encode(&key, &*parsed).unwrap();
     let mut compiled: Books = compiled::decode(&bytes, &key).unwrap();
+    let kept: Books = compiled::decode_kept(&bytes.into(), &key).unwrap();
+    assert_eq!(kept.catalogue, compiled.catalogue);
+    assert!(kept.catalogue.tools().eq(compiled.catalogue.tools()));
     // Without what is stored apart, no command is known.
     assert_ne!(*parsed, compiled);
     let apart = compiled::encode(&key, parsed.knowledge.kept()).unwrap();
@@ -311,4 +314,35 @@ proptest! {
         prop_assert_eq!(one.verdict, other.verdict);
         prop_assert_eq!(one.effects, other.effects);
     }
+}
+
+/// H4: where what programs do can't be had, no command runs, whatever the class, the state and a
+/// person's yes; what runs none is judged as ever.
+#[test]
+fn without_knowledge_no_command_runs() {
+    let mut without = Books::clone(&books("version: 1\n"));
+    without.knowledge = Knowledge::default();
+    let mut facts = facts();
+    facts.approval = crate::judge::Approval::Granted {
+        by: "person".to_owned(),
+    };
+    for line in ["ls", "git status", "rm -rf /", "true"] {
+        for (state, intent) in [(State::Request, None), (State::Action, Some("INT-001"))] {
+            let call = call("execute_command", json!({ "command": line }));
+            let session = session(state, intent);
+            let with = judge(&call, &session, &books("version: 1\n"), &facts);
+            let found = judge(&call, &session, &without, &facts);
+            assert_eq!(
+                found.verdict.code(),
+                Code::PolicyInvalid,
+                "{line}: {with:?}"
+            );
+        }
+    }
+    let call = call("read_file", json!({"path": "src/a"}));
+    let found = judge(&call, &session(State::Request, None), &without, &facts);
+    assert_eq!(found.verdict.code(), Code::Allowed);
+    // What was stored and says nothing is not what is stored.
+    without.knowledge = Knowledge::later(|| Some(crate::shell::Kept::default()));
+    assert!(without.knowledge.is_there());
 }

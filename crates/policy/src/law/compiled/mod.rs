@@ -4,10 +4,14 @@
 //! and the payload, payload in postcard. The digest finds damage; it is no protection against
 //! someone who can write the file, which lies in the state folder for that reason.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tagout_vocab::Digest;
 use thiserror::Error;
+
+use crate::packed;
 
 const MAGIC: [u8; 8] = *b"TAGOUTLW";
 /// Changes whenever a stored type changes its shape.
@@ -121,6 +125,14 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8], key: &Key) -> Result<T, Compile
     } else {
         Err(CompiledError::Damaged)
     }
+}
+
+/// The same for bytes that can be kept: what stays packed in the value stays where it is.
+pub fn decode_kept<T: DeserializeOwned>(
+    bytes: &Arc<Vec<u8>>,
+    key: &Key,
+) -> Result<T, CompiledError> {
+    packed::sharing(bytes, |bytes| decode(bytes, key))
 }
 
 fn checksum(header: &[u8], payload: &[u8]) -> Digest {

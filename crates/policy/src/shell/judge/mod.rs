@@ -65,6 +65,7 @@ impl Walker<'_> {
     fn program<'b>(&self, word: &'b str) -> (&'b str, bool) {
         match word.rsplit_once('/') {
             None => (word, true),
+            Some((_, name)) if self.context.own == Some(word) => (name, true),
             Some((folder, name)) => {
                 let lists = self.context.knowledge.lists();
                 let system = lists.folders.iter().any(|known| known == folder);

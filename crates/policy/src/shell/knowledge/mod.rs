@@ -8,7 +8,7 @@ mod load;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,13 @@ pub struct Kept {
     group_names: Runs,
     groups: Runs,
     lists: Packed<Lists>,
+}
+
+impl Kept {
+    /// Whether it says what is harmless, without which the rest says nothing.
+    fn is_whole(&self) -> bool {
+        self.lists.get().is_some() && self.entries.len() > 0
+    }
 }
 
 impl From<Kept> for Knowledge {
@@ -97,25 +104,6 @@ pub(super) struct Lists {
 
 /// Words that ask a program for its version.
 const VERSION: [&str; 3] = ["--version", "-V", "-VV"];
-
-impl Lists {
-    const NONE: Self = Self {
-        folders: Vec::new(),
-        harmless: Vec::new(),
-        harmless_values: Vec::new(),
-        influential: Vec::new(),
-        numbers: Vec::new(),
-        absolute: Vec::new(),
-        prints_number: Vec::new(),
-        prints_numbers: Vec::new(),
-        prints_path: Vec::new(),
-        prints_word: Vec::new(),
-        sinks: Vec::new(),
-        devices: Vec::new(),
-        precious: Vec::new(),
-        helped: Vec::new(),
-    };
-}
 
 /// How a program reads its arguments.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
@@ -337,11 +325,20 @@ impl Knowledge {
     /// The knowledge that comes with the program, as `stored` has it, or else from its files. It is
     /// fetched when the first command is looked at.
     pub fn later(stored: impl Fn() -> Option<Kept> + Send + Sync + 'static) -> Self {
-        let fetched = move || stored().or_else(|| Some(Self::built_in().ok()?.kept().clone()));
+        let fetched = move || {
+            let stored = stored().filter(Kept::is_whole);
+            stored.or_else(|| Some(Self::built_in().ok()?.kept().clone()))
+        };
         Self {
             kept: OnceLock::new(),
             later: Some(Arc::new(fetched)),
         }
+    }
+
+    /// Whether it could be had. Without it nobody knows which commands start others and which are
+    /// never to be run, so that none may be.
+    pub fn is_there(&self) -> bool {
+        self.kept().is_whole()
     }
 
     /// What is stored of it. Where it can't be fetched, no program is known, and none is SAFE.
@@ -382,8 +379,8 @@ impl Knowledge {
 
     /// What is known of variables and of what programs print.
     pub(super) fn lists(&self) -> &Lists {
-        static NONE: Lists = Lists::NONE;
-        self.kept().lists.get().unwrap_or(&NONE)
+        static NONE: LazyLock<Lists> = LazyLock::new(Lists::default);
+        self.kept().lists.get().unwrap_or_else(|| &NONE)
     }
 
     pub(super) fn entry(&self, name: &str) -> Option<Entry<'_>> {

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,10 +21,11 @@ use super::channel;
 use super::clock::ClockWatch;
 use super::helper::{self, HELPER_ARGUMENT, HELPER_NAME};
 use super::sys::{self, Side};
-use super::wire::{Raw, Report, Request, Spec};
+use super::wire::{Raw, Report, Request};
 use super::{session, spec};
 use crate::ended::{Ended, Exit};
 use crate::error::{Refused, SandboxError};
+use crate::hidden;
 use crate::limits::{Groups, Limit, LimitHit};
 use crate::output::{Captured, Collector};
 use crate::plan::{Enforcer, Plan};
@@ -69,13 +70,13 @@ impl Helper {
 
     /// A copy of this process becomes the helper, which costs a fraction of a start. That works
     /// only before there is a second thread.
-    fn copy() -> io::Result<Self> {
+    fn copy(hidden: &[Raw]) -> io::Result<Self> {
         if std::fs::read_dir("/proc/self/task")?.count() != 1 {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (control, other) = UnixStream::pair()?;
         match sys::clone_into(0)? {
-            Side::Child => helper::serve_copied(&other),
+            Side::Child => helper::serve_copied(&other, hidden),
             Side::Parent(pid) => {
                 let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
                 Ok(Self {
@@ -117,11 +118,13 @@ pub(super) fn start_helper(argument: &str) -> io::Result<(UnixStream, Child)> {
 /// Makes the helper ahead of the first run, for programs that will run a command: before there is a
 /// second thread it can be a copy of this process instead of a start of its own. Whatever this
 /// process knows by then is in the copy's memory, the environment aside, so it stands near the top
-/// of `main`. What fails here is told by the run that needs it.
-pub fn start_helper_early() {
+/// of `main`. It makes name spaces and walls for one command ahead, in which what programs keep for
+/// themselves in this home is hidden. What fails here is told by the run that needs it.
+pub fn start_helper_early(home: Option<&Path>) {
     let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
     if slot.is_none() {
-        *slot = Helper::copy().or_else(|_| Helper::start()).ok();
+        let hidden: Vec<Raw> = hidden::in_home(home).map(|path| Raw::from(&path)).collect();
+        *slot = Helper::copy(&hidden).or_else(|_| Helper::start()).ok();
     }
 }
 
@@ -155,13 +158,10 @@ pub struct Running {
     output_bytes_max: Option<u64>,
 }
 
-/// Builds the sandbox and starts the command.
+/// Builds the sandbox and starts the command. The first process builds, while here everything else
+/// is made ready; only then it is given the word to start anything.
 pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
-    let groups = Groups::create(&plan.chosen).map_err(setup("the control groups"))?;
-    let spec = Spec {
-        groups: groups.joins().iter().map(Raw::from).collect(),
-        ..spec::of(&plan)
-    };
+    let spec = spec::of(&plan);
     let program = spec.argv.first().cloned();
     let output_bytes_max = spec.limits.limits.output_bytes;
     let clock = ClockWatch::start().map_err(setup("watching the clock"))?;
@@ -169,7 +169,7 @@ pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
     let run = Arc::new(run);
     let wanted = plan.wanted;
     let input = input(wanted.input).map_err(setup("the command's input"))?;
-    let (collector, [output, errors]) = outputs(&wanted, &run, output_bytes_max)?;
+    let (ours, [output, errors]) = outputs(&wanted)?;
     let begun = Instant::now();
     let request = Request::Launch(Box::new(spec));
     let handles = [&theirs, &input, &output, &errors].map(AsFd::as_fd);
@@ -178,50 +178,68 @@ pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
         Network::Off | Network::Any => send(&request, &handles)?,
     }
     drop((theirs, input, output, errors));
-    let placed = wait_for_program(&run, program.as_ref())?;
-    Ok(Running {
+    // Whatever goes wrong from here on ends it.
+    let mut running = Running {
         run,
-        placed,
+        placed: None,
         detached: false,
-        collector,
-        artifact: wanted.output.artifact,
-        groups,
+        collector: None,
+        artifact: wanted.output.artifact.clone(),
+        groups: Groups::default(),
         enforcers: plan.enforcers,
         lane: plan.form.lane,
         begun,
         clock,
         output_bytes_max,
-    })
+    };
+    if let Some(pipes) = ours {
+        let reader = collector(&wanted, &running.run, (pipes, output_bytes_max))?;
+        running.collector = Some(reader);
+    }
+    running.groups = Groups::create(&plan.chosen).map_err(setup("the control groups"))?;
+    let joins = running.groups.joins();
+    let joins = joins.map_err(setup("the control groups"))?;
+    channel::send_word(&running.run, &joins).map_err(setup("the control groups"))?;
+    running.placed = wait_for_program(&running.run, program.as_ref())?;
+    Ok(running)
+}
+
+/// What a command could not do to its output's file or to a reader of it.
+fn kept(wanted: &Wanted) -> impl Fn(io::Error) -> SandboxError {
+    let path = wanted.output.artifact.display().to_string();
+    move |source| SandboxError::Output {
+        path: path.clone(),
+        source,
+    }
 }
 
 /// Where the command's output goes: through pipes to a reader here, or straight to the artifact if
 /// the command outlives this process.
-fn outputs(
-    wanted: &Wanted,
-    run: &Arc<OwnedFd>,
-    bytes_max: Option<u64>,
-) -> Result<(Option<Collector>, [OwnedFd; 2]), SandboxError> {
-    let kept = |source| SandboxError::Output {
-        path: wanted.output.artifact.display().to_string(),
-        source,
-    };
+fn outputs(wanted: &Wanted) -> Result<(Option<[File; 2]>, [OwnedFd; 2]), SandboxError> {
     if wanted.long_running {
         let file: OwnedFd = OpenOptions::new()
             .create_new(true)
             .append(true)
             .open(&wanted.output.artifact)
-            .map_err(kept)?
+            .map_err(kept(wanted))?
             .into();
-        let second = file.try_clone().map_err(kept)?;
+        let second = file.try_clone().map_err(kept(wanted))?;
         return Ok((None, [file, second]));
     }
     let (output, output_end) = pipe().map_err(setup("a pipe for the output"))?;
     let (errors, errors_end) = pipe().map_err(setup("a pipe for the output"))?;
+    Ok((Some([output, errors]), [output_end, errors_end]))
+}
+
+/// The reader of the pipes, which ends the run when too much comes.
+fn collector(
+    wanted: &Wanted,
+    run: &Arc<OwnedFd>,
+    (pipes, bytes_max): ([File; 2], Option<u64>),
+) -> Result<Collector, SandboxError> {
     let stopper = Arc::clone(run);
     let hit = Box::new(move || stop(&stopper));
-    let collector =
-        Collector::start(&wanted.output, [output, errors], bytes_max, hit).map_err(kept)?;
-    Ok((Some(collector), [output_end, errors_end]))
+    Collector::start(&wanted.output, pipes, bytes_max, hit).map_err(kept(wanted))
 }
 
 fn setup(step: &'static str) -> impl Fn(io::Error) -> SandboxError {

@@ -84,6 +84,47 @@ pub(super) fn run_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     )?)
 }
 
+/// What lets a first process start its command, with the number of control groups to join: one
+/// that got lost on the way would be a bound that nobody holds.
+fn word(groups: usize) -> Vec<u8> {
+    format!("start {groups}").into_bytes()
+}
+
+/// Gives a first process the word to start its command, in these control groups.
+pub(super) fn send_word(run: impl AsFd, groups: &[OwnedFd]) -> io::Result<()> {
+    let groups: Vec<_> = groups.iter().map(AsFd::as_fd).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES_MAX))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !groups.is_empty() && !control.push(SendAncillaryMessage::ScmRights(&groups)) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let word = word(groups.len());
+    let word = [IoSlice::new(&word)];
+    match sendmsg(run, &word, &mut control, SendFlags::NOSIGNAL) {
+        // One that is gone has said why.
+        Ok(_) | Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits for that word and the groups to join; `None` when something else came, or nobody is there.
+pub(super) fn receive_word(run: impl AsFd) -> io::Result<Option<Vec<OwnedFd>>> {
+    let mut told = [0_u8; 16];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES_MAX))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut buffers = [IoSliceMut::new(&mut told)];
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    let received = rustix::io::retry_on_intr(|| recvmsg(&run, &mut buffers, &mut control, flags))?;
+    let mut groups = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            groups.extend(rights);
+        }
+    }
+    let is_whole = told.get(..received.bytes) == Some(word(groups.len()).as_slice());
+    Ok(is_whole.then_some(groups))
+}
+
 /// Sends one message. Whoever is gone does not need it, so errors are for the caller to judge.
 pub(super) fn send_report(socket: impl AsFd, report: &impl Serialize) -> io::Result<()> {
     let bytes = postcard::to_stdvec(report).map_err(io::Error::other)?;

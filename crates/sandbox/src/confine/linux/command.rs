@@ -1,15 +1,15 @@
 //! The command's own process, from its fork to the start of its program.
 
 use std::ffi::CString;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::process::Pid;
 
-use super::seccomp::Filters;
-use super::sys::{self, Side};
+use super::seccomp::Filter;
+use super::sys;
 use super::wire::{At, Failed, Raw, Report, Spec};
-use super::{landlock, seccomp};
+use super::{direct, landlock, seccomp};
 use crate::limits;
 
 /// Where programs are looked for when the environment names no place.
@@ -18,45 +18,31 @@ const SEARCH_DEFAULT: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 /// Starts the command; returns once its program runs, or with the error of the program.
 pub(super) fn start(
     spec: &Spec,
-    standard: [OwnedFd; 3],
-    filters: &Filters,
+    standard: &[OwnedFd; 3],
+    filter: &Filter,
 ) -> Result<Result<Pid, i32>, Failed> {
-    let (failures, failure) =
-        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at("a pipe for the command")?;
-    match sys::clone_into(0).at("the command's process (fork)")? {
-        Side::Child => {
-            let report = become_program(spec, &standard, filters);
-            let bytes = postcard::to_stdvec(&report).unwrap_or_default();
-            std::fs::File::from(failure).write_all(&bytes).ok();
-            sys::leave(127)
+    let mut report = None;
+    let pid = sys::start_beside(&mut || {
+        report = Some(become_program(spec, standard, filter));
+    })
+    .at("the command's process (fork)")?;
+    match report {
+        None => {
+            let pid = Pid::from_raw(pid).ok_or(rustix::io::Errno::SRCH);
+            pid.at("the command's process").map(Ok)
         }
-        Side::Parent(pid) => {
-            drop((failure, standard));
-            let mut bytes = Vec::new();
-            std::fs::File::from(failures)
-                .read_to_end(&mut bytes)
-                .at("hearing from the command")?;
-            if bytes.is_empty() {
-                let pid = Pid::from_raw(pid).ok_or(rustix::io::Errno::SRCH);
-                return pid.at("the command's process").map(Ok);
-            }
-            match postcard::from_bytes(&bytes) {
-                Ok(Report::NoProgram { errno }) => Ok(Err(errno)),
-                Ok(Report::Failed { step, errno }) => Err(Failed { step, errno }),
-                Ok(Report::Started | Report::Placed { .. } | Report::Ended { .. }) | Err(_) => {
-                    Err(Failed {
-                        step: "the command's process".to_owned(),
-                        errno: libc::EPROTO,
-                    })
-                }
-            }
-        }
+        Some(Report::NoProgram { errno }) => Ok(Err(errno)),
+        Some(Report::Failed { step, errno }) => Err(Failed { step, errno }),
+        Some(Report::Started | Report::Placed { .. } | Report::Ended { .. }) => Err(Failed {
+            step: "the command's process".to_owned(),
+            errno: libc::EPROTO,
+        }),
     }
 }
 
 /// Puts the last walls up around this process and becomes the program. Returns what went wrong.
-fn become_program(spec: &Spec, standard: &[OwnedFd; 3], filters: &Filters) -> Report {
-    match enclose(spec, standard, filters) {
+fn become_program(spec: &Spec, standard: &[OwnedFd; 3], filter: &Filter) -> Report {
+    match enclose(spec, standard, filter) {
         Ok((argv, env)) => Report::NoProgram {
             errno: execute(spec, &argv, &env)
                 .raw_os_error()
@@ -71,7 +57,7 @@ type Words = Vec<CString>;
 fn enclose(
     spec: &Spec,
     [input, output, errors]: &[OwnedFd; 3],
-    filters: &Filters,
+    filter: &Filter,
 ) -> Result<(Words, Words), Failed> {
     sys::reset_signals();
     rustix::process::setsid().at("a session of its own")?;
@@ -83,7 +69,7 @@ fn enclose(
     let env = words(&spec.env)?;
     limits::apply(&spec.limits).at("the limits of a process")?;
     landlock::restrict(spec)?;
-    seccomp::apply(filters)?;
+    seccomp::apply(filter)?;
     Ok((argv, env))
 }
 
@@ -96,6 +82,7 @@ fn words(raw: &[Raw]) -> Result<Words, Failed> {
 
 /// Looks the program up as a shell does, and becomes it.
 fn execute(spec: &Spec, argv: &[CString], env: &[CString]) -> io::Error {
+    direct::execute(spec, env);
     let Some(name) = argv.first() else {
         return io::Error::from_raw_os_error(libc::ENOENT);
     };

@@ -6,11 +6,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use super::channel;
-use super::init::{self, Handles};
-use super::seccomp::{self, Filters};
+use super::init::{self, Handles, Stand};
+use super::seccomp::{self, Filter, Traits};
 use super::sys::{self, Side};
-use super::wire::{At, Failed, Net, Report, Request, Spec};
-use super::{ids, keeper};
+use super::wire::{At, Failed, Net, Raw, Report, Request, Spec};
+use super::{ahead, ids, keeper};
 
 /// What the helper is called in its own argument list; no person types it by accident.
 pub(super) const HELPER_NAME: &str = "tagout-sandbox-helper";
@@ -30,17 +30,18 @@ pub fn serve_if_helper() {
         return;
     }
     let served = match words.next() {
-        Some(word) if word == HELPER_ARGUMENT => serve(),
+        Some(word) if word == HELPER_ARGUMENT => serve(None),
         Some(word) if word == KEEPER_ARGUMENT => keeper::serve(),
         Some(_) | None => return,
     };
     sys::leave(i32::from(served.is_err()));
 }
 
-/// Becomes the helper of the process that this one was copied from, and never returns.
-pub(super) fn serve_copied(control: &UnixStream) -> ! {
+/// Becomes the helper of the process that this one was copied from, and never returns. A command is
+/// about to come: a first process is made for it ahead, with these paths hidden.
+pub(super) fn serve_copied(control: &UnixStream, hidden: &[Raw]) -> ! {
     sys::forget_environment();
-    let served = stand_alone(control).and_then(|()| serve());
+    let served = stand_alone(control).and_then(|()| serve(Some(hidden)));
     sys::leave(i32::from(served.is_err()))
 }
 
@@ -54,10 +55,17 @@ fn stand_alone(control: &UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-fn serve() -> io::Result<()> {
+fn serve(hidden: Option<&[Raw]>) -> io::Result<()> {
     let control = begin_process()?;
     sys::forget_children();
-    while let Some((request, handles)) = channel::next_request(&control)? {
+    let mut back = hidden.and_then(|hidden| ahead::offer(&control, hidden));
+    loop {
+        let next = back
+            .take()
+            .map_or_else(|| channel::next_request(&control), |one| Ok(Some(one)));
+        let Some((request, handles)) = next? else {
+            return Ok(());
+        };
         match (request, Handles::new(handles)) {
             (Request::Launch(spec), Some(handles)) => {
                 launch(&spec, handles, &[control.as_fd()]);
@@ -67,7 +75,6 @@ fn serve() -> io::Result<()> {
             }
         }
     }
-    Ok(())
 }
 
 /// Lets go of everything that was inherited, the control socket aside.
@@ -92,9 +99,9 @@ fn take_standard_input() -> io::Result<UnixStream> {
 /// hold: their end tells others that it died.
 pub(super) fn launch(spec: &Spec, handles: Handles, own: &[BorrowedFd<'_>]) -> Option<i32> {
     let made = match begin(spec) {
-        Ok(Begun::Here { released, filters }) => {
+        Ok(Begun::Here { released, filter }) => {
             own.iter().for_each(sys::abandon);
-            init::run(spec, handles, &released, &filters)
+            init::run(spec, handles, Stand::begin(&released), &filter)
         }
         Ok(Begun::There { pid, release }) => {
             if spec.outlives {
@@ -117,7 +124,7 @@ pub(super) fn launch(spec: &Spec, handles: Handles, own: &[BorrowedFd<'_>]) -> O
 /// Which process goes on after the cloning.
 enum Begun {
     /// The first process of the sandbox.
-    Here { released: OwnedFd, filters: Filters },
+    Here { released: OwnedFd, filter: Filter },
     /// The helper.
     There { pid: i32, release: OwnedFd },
 }
@@ -125,9 +132,14 @@ enum Begun {
 fn begin(spec: &Spec) -> Result<Begun, Failed> {
     let (released, release) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .at("a pipe for the first process")?;
-    let filters = seccomp::compile(spec)?;
-    match sys::clone_into(namespaces(spec)).at("new name spaces (clone)")? {
-        Side::Child => Ok(Begun::Here { released, filters }),
+    let filter = seccomp::compile(Traits::of(spec))?;
+    let own = if spec.namespaces {
+        namespaces(spec.net)
+    } else {
+        0
+    };
+    match sys::clone_into(own).at("new name spaces (clone)")? {
+        Side::Child => Ok(Begun::Here { released, filter }),
         Side::Parent(pid) => Ok(Begun::There { pid, release }),
     }
 }
@@ -141,11 +153,9 @@ fn settle(spec: &Spec, pid: i32, release: &OwnedFd) -> Result<(), Failed> {
     Ok(())
 }
 
-fn namespaces(spec: &Spec) -> i32 {
-    if !spec.namespaces {
-        return 0;
-    }
-    let own = match spec.net {
+/// The name spaces of a command in this network.
+pub(super) fn namespaces(net: Net) -> i32 {
+    let own = match net {
         Net::Own => libc::CLONE_NEWNET,
         Net::Helpers => 0,
     };

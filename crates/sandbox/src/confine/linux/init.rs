@@ -14,11 +14,11 @@ use rustix::process::{
 use tagout_vocab::limits::{LEFT_BEHIND_GRACE_MS, LEFT_BEHIND_NAMES_MAX};
 
 use super::command;
-use super::mounts;
-use super::seccomp::Filters;
+use super::mounts::{self, Ground};
+use super::seccomp::Filter;
 use super::sys;
 use super::tree;
-use super::wire::{At, Failed, Net, Report, Spec};
+use super::wire::{At, Failed, Net, Raw, Report, Spec};
 use super::{channel, privileges};
 use crate::ended::Exit;
 use crate::limits::{self, Limit, LimitHit, Watcher};
@@ -52,18 +52,60 @@ impl Handles {
     }
 }
 
+/// A first process that has begun, and what of its walls stands already.
+#[derive(Debug)]
+pub(super) struct Stand {
+    /// Notices of ended processes.
+    children: OwnedFd,
+    ground: Option<Ground>,
+}
+
+impl Stand {
+    /// The first steps, up to the word of the helper that the ids are mapped.
+    pub(super) fn begin(released: &OwnedFd) -> Result<Self, Failed> {
+        set_parent_process_death_signal(Some(Signal::KILL)).at("ending with the helper")?;
+        sys::remember_children();
+        let children = sys::child_events().at("notices of ended processes")?;
+        wait_for_release(released)?;
+        Ok(Self {
+            children,
+            ground: None,
+        })
+    }
+
+    /// Builds what does not depend on the command, in name spaces with a network of their own.
+    pub(super) fn build_ahead(&mut self, hidden: &[Raw], closed: &[Raw]) -> Result<(), Failed> {
+        sys::loopback_up().at("the loopback device")?;
+        self.ground = Some(Ground::ahead(hidden, closed)?);
+        Ok(())
+    }
+
+    /// Whether this command can be run here.
+    pub(super) fn bears(&self, spec: &Spec) -> bool {
+        spec.net == Net::Own
+            && !spec.outlives
+            && self
+                .ground
+                .as_ref()
+                .is_some_and(|ground| ground.bears(spec))
+    }
+}
+
 /// Runs the sandbox of this spec and leaves.
-pub(super) fn run(spec: &Spec, handles: Handles, released: &OwnedFd, filters: &Filters) -> ! {
+pub(super) fn run(
+    spec: &Spec,
+    handles: Handles,
+    stand: Result<Stand, Failed>,
+    filter: &Filter,
+) -> ! {
     let Handles {
         run,
         input,
         output,
         errors,
     } = handles;
-    let report = match go(spec, &run, [input, output, errors], released, filters) {
-        Ok(report) => report,
-        Err(failed) => Report::from(failed),
-    };
+    let gone = stand.and_then(|stand| go(spec, &run, [input, output, errors], stand, filter));
+    let report = gone.unwrap_or_else(Report::from);
     // A caller that is gone needs no report.
     channel::send_report(&run, &report).ok();
     match report {
@@ -81,23 +123,26 @@ fn go(
     spec: &Spec,
     run: &OwnedFd,
     standard: [OwnedFd; 3],
-    released: &OwnedFd,
-    filters: &Filters,
+    stand: Stand,
+    filter: &Filter,
 ) -> Result<Report, Failed> {
-    set_parent_process_death_signal(Some(Signal::KILL)).at("ending with the helper")?;
-    sys::remember_children();
-    let children = sys::child_events().at("notices of ended processes")?;
-    wait_for_release(released)?;
-    for group in &spec.groups {
-        limits::join(group.path()).at("joining a control group")?;
-    }
+    let Stand { children, ground } = stand;
     let kept = kept_output(spec, &standard).at("watching the output")?;
-    let uppers = enter(spec)?;
+    let uppers = enter(spec, ground)?;
     let watcher = Watcher::new(&spec.limits, uppers);
-    let first = match command::start(spec, standard, filters)? {
+    let Ok(Some(groups)) = channel::receive_word(run) else {
+        // Who asked has changed its mind, or is gone.
+        sys::leave(1);
+    };
+    for group in &groups {
+        limits::join(group).at("joining a control group")?;
+    }
+    drop(groups);
+    let first = match command::start(spec, &standard, filter)? {
         Ok(first) => first,
         Err(errno) => return Ok(Report::NoProgram { errno }),
     };
+    drop(standard);
     channel::send_report(run, &Report::Started).ok();
     if let Some(wall) = spec.limits.limits.wall {
         // The watch has a moment to end it first.
@@ -135,12 +180,12 @@ fn wait_for_release(released: &OwnedFd) -> Result<(), Failed> {
 }
 
 /// Builds what surrounds the command, then gives up every right that was needed for it.
-fn enter(spec: &Spec) -> Result<Vec<OwnedFd>, Failed> {
+fn enter(spec: &Spec, ground: Option<Ground>) -> Result<Vec<OwnedFd>, Failed> {
     let uppers = if spec.namespaces {
-        if spec.net == Net::Own {
+        if spec.net == Net::Own && ground.is_none() {
             sys::loopback_up().at("the loopback device")?;
         }
-        mounts::build(spec)?
+        mounts::build(spec, ground)?
     } else {
         tree::adopt_orphans().at("adopting orphaned processes")?;
         rustix::process::chdir(spec.cwd.path()).at("the working folder")?;

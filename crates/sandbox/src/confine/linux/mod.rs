@@ -5,11 +5,13 @@
 //! process* is what was cloned: pid 1 of the sandbox, which builds the walls, starts the command,
 //! watches it and reports.
 
+mod ahead;
 mod caller;
 mod carve;
 mod channel;
 mod clock;
 mod command;
+mod direct;
 mod helper;
 mod ids;
 mod init;

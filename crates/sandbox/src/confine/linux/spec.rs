@@ -1,6 +1,7 @@
 //! From a plan to what the helper is told.
 
 use super::caller::{assignment, search};
+use super::direct;
 use super::wire::{Net, Overlay, Raw, Spec};
 use crate::environment;
 use crate::hidden;
@@ -8,7 +9,7 @@ use crate::plan::{self, Form, Plan};
 use crate::session::exit_note;
 use crate::wanted::{Cache, Lane, Layers, Network, Through, Wanted};
 
-/// Everything that the helper needs to know, the control groups aside.
+/// Everything that the helper needs to know.
 pub(super) fn of(plan: &Plan) -> Spec {
     let wanted = &plan.wanted;
     let form = plan.form;
@@ -22,6 +23,7 @@ pub(super) fn of(plan: &Plan) -> Spec {
         lane: form.lane,
         namespaces: form.namespaces,
         argv: wanted.argv.iter().cloned().map(Raw::from).collect(),
+        direct: direct::words(wanted, &env),
         search: search(&env),
         env: env.iter().map(assignment).collect(),
         workspace: Raw::from(&wanted.workspace),
@@ -41,7 +43,6 @@ pub(super) fn of(plan: &Plan) -> Spec {
         resolves: wanted.network == Network::Any,
         sockets: form.namespaces || wanted.network == Network::Any,
         limits: plan.chosen.clone(),
-        groups: Vec::new(),
         landlock_abi: plan.landlock_abi,
         laid: form.namespaces && plan::is_laid(wanted),
         outlives: wanted.long_running,

@@ -41,6 +41,37 @@ pub(super) fn clone_into(namespaces: c_int) -> io::Result<Side> {
     }
 }
 
+/// The stack of a process that is about to become a program.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// Makes a process that shares this one's memory until it becomes a program or ends; this one
+/// stands still until then. Copying the memory, and copying it page by page as it is written to,
+/// costs more than all of what such a process does. What `body` leaves in memory is seen here.
+pub(super) fn start_beside(body: &mut dyn FnMut()) -> io::Result<i32> {
+    extern "C" fn begin(body: *mut libc::c_void) -> c_int {
+        // SAFETY: the pointer is to the caller's `&mut dyn FnMut`, which stands still meanwhile.
+        let body = unsafe { &mut *body.cast::<&mut dyn FnMut()>() };
+        body();
+        leave(127)
+    }
+    let mut body = body;
+    let mut stack = vec![0_u128; STACK_BYTES / size_of::<u128>()];
+    let end = stack.as_mut_ptr_range().end;
+    // SAFETY: the stack is the new process's alone, aligned, and outlives it or its sharing of the
+    // memory, because CLONE_VFORK keeps this process from going on before that. It has its own
+    // copies of descriptors and signal actions. `body` outlives the call for the same reason.
+    let pid = unsafe {
+        libc::clone(
+            begin,
+            end.cast(),
+            libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+            (&raw mut body).cast(),
+        )
+    };
+    drop(stack);
+    checked(pid)
+}
+
 /// Overwrites the environment that this process was started with, and forgets it: neither its
 /// memory nor the kernel's word on it holds any of it afterwards. Nothing else may run beside it.
 pub(super) fn forget_environment() {

@@ -76,6 +76,8 @@ pub(crate) struct Spec {
     /// Whether name spaces are used; only the snapshot lane can do without.
     pub(crate) namespaces: bool,
     pub(crate) argv: Vec<Raw>,
+    /// The same without its shell, where that makes no difference; else nothing.
+    pub(crate) direct: Vec<Raw>,
     /// `NAME=value` each.
     pub(crate) env: Vec<Raw>,
     /// The value of `PATH` in it.
@@ -98,8 +100,6 @@ pub(crate) struct Spec {
     /// Whether Internet sockets may be made at all.
     pub(crate) sockets: bool,
     pub(crate) limits: Chosen,
-    /// Files of control groups by which the first process joins them before it does anything.
-    pub(crate) groups: Vec<Raw>,
     pub(crate) landlock_abi: u32,
     /// Whether what is writable in the workspace lies in overlays, so that what is done there to
     /// modes and times touches nothing real.

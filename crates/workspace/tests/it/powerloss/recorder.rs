@@ -36,7 +36,7 @@ const DISK: u64 = 2;
 const MARK: u64 = 3;
 
 fn attributes(node: u64, size: u64) -> Vec<u8> {
-    let mode: u32 = if node == 1 { 0o040_777 } else { 0o100_666 };
+    let mode: u32 = if node == 1 { 0o040_700 } else { 0o100_666 };
     let mut out = Vec::new();
     for number in [node, size, size / 512, 0, 0, 0] {
         out.extend_from_slice(&number.to_le_bytes());
@@ -191,6 +191,11 @@ fn serve(mut device: &File, disk: &Mutex<Disk>) {
 
 impl Recorder {
     pub(crate) fn mount(folder: &Path, size_mib: usize) -> Self {
+        Self::mount_as("fuse", folder, size_mib)
+    }
+
+    /// The same under the name that another file system in user space has.
+    pub(crate) fn mount_as(kind: &str, folder: &Path, size_mib: usize) -> Self {
         let device = File::options().read(true).write(true).open("/dev/fuse");
         let device = device.expect("this test needs /dev/fuse");
         let data = format!(
@@ -199,7 +204,7 @@ impl Recorder {
         );
         let data = std::ffi::CString::new(data).unwrap();
         let flags = rustix::mount::MountFlags::empty();
-        rustix::mount::mount("recorder", folder, "fuse", flags, data.as_c_str())
+        rustix::mount::mount("recorder", folder, kind, flags, data.as_c_str())
             .expect("this test needs the right to mount");
         let disk = Disk {
             image: vec![0; size_mib << 20],
@@ -218,6 +223,6 @@ impl Recorder {
 impl Drop for Recorder {
     fn drop(&mut self) {
         let flags = rustix::mount::UnmountFlags::DETACH;
-        let _ = rustix::mount::unmount(&self.folder, flags);
+        rustix::mount::unmount(&self.folder, flags).unwrap_or_default();
     }
 }

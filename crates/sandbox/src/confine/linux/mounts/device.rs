@@ -37,9 +37,21 @@ pub(super) fn copies() -> Result<Vec<(&'static str, OwnedFd)>, Failed> {
     Ok(copies)
 }
 
+/// What of `/dev` is placed once the tree is read-only, because it stays writable: mounts and
+/// their places.
+#[derive(Debug)]
+pub(super) struct Rest([(OwnedFd, OwnedFd); 2]);
+
+impl Rest {
+    pub(super) fn put(self) -> Result<(), Failed> {
+        let mut parts = self.0.iter();
+        parts.try_for_each(|(made, target)| make::attach(made, target).at("placing a part of /dev"))
+    }
+}
+
 /// Puts the new `/dev` in place. It is placed first and filled then: older kernels put nothing on a
 /// mount that is not in the tree.
-pub(super) fn put(devices: Vec<(&'static str, OwnedFd)>) -> Result<(), Failed> {
+pub(super) fn put(devices: Vec<(&'static str, OwnedFd)>) -> Result<Rest, Failed> {
     let options = [("mode", Some("0755")), ("size", Some("64k"))];
     let dev =
         make::file_system("tmpfs", &options, MountAttrFlags::MOUNT_ATTR_NOSUID).at("a new /dev")?;
@@ -66,15 +78,16 @@ pub(super) fn put(devices: Vec<(&'static str, OwnedFd)>) -> Result<(), Failed> {
         .at("a new /dev/pts")?;
     let options = [("mode", Some("1777")), ("size", Some("64m"))];
     let memory = make::file_system("tmpfs", &options, make::harmless()).at("a new /dev/shm")?;
-    for (name, made) in [("pts", &terminals), ("shm", &memory)] {
+    let place = |name: &str| {
         mkdirat(&dev, name, Mode::from_raw_mode(0o755)).at("a folder in /dev")?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let target = openat(&dev, name, flags, Mode::empty()).at("a folder in /dev")?;
-        make::attach(made, &target).at("placing a part of /dev")?;
-    }
+        openat(&dev, name, flags, Mode::empty()).at("a folder in /dev")
+    };
+    let rest = Rest([(terminals, place("pts")?), (memory, place("shm")?)]);
     let attributes = MountAttributes {
         set: READ_ONLY,
         ..MountAttributes::default()
     };
-    sys::mount_setattr(&dev, attributes, false).at("a read-only /dev")
+    sys::mount_setattr(&dev, attributes, false).at("a read-only /dev")?;
+    Ok(rest)
 }

@@ -6,16 +6,16 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::Errno;
 
-use super::super::wire::{At, Failed, Spec};
+use super::super::wire::{At, Failed, Raw};
 use super::make;
 use super::run::Nothing;
 
-/// Covers every hidden path that exists, where it really lies.
-pub(super) fn all(spec: &Spec, nothing: &Nothing) -> Result<(), Failed> {
-    for path in &spec.hidden {
+/// Covers every hidden and every closed path that exists, where it really lies.
+pub(super) fn all((hidden, closed): (&[Raw], &[Raw]), nothing: &Nothing) -> Result<(), Failed> {
+    for path in hidden {
         cover(path.path(), &nothing.folder, &nothing.file)?;
     }
-    for path in &spec.closed {
+    for path in closed {
         cover(path.path(), &nothing.folder, &nothing.closed)?;
     }
     Ok(())

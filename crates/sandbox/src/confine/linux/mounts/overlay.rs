@@ -12,6 +12,7 @@ use super::super::wire::{At, Failed, Overlay};
 use super::make;
 
 /// The made overlays, in the order of the spec, and the folders they write to.
+#[derive(Debug)]
 pub(super) struct Made {
     pub(super) mounts: Vec<OwnedFd>,
     pub(super) uppers: Vec<OwnedFd>,

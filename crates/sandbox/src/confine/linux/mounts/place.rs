@@ -19,6 +19,11 @@ fn is_covered(spec: &Spec) -> bool {
     !brought && workspace.starts_with(TMP)
 }
 
+/// Whether nothing is put in place but the session's `/tmp`.
+pub(super) fn is_tmp_alone(spec: &Spec) -> bool {
+    spec.overlays.is_empty() && spec.writable.is_empty() && !is_covered(spec)
+}
+
 /// The paths that stay writable in place, as detached mounts, in the order of the spec; before them
 /// the workspace, if it would be covered.
 pub(super) fn writable(spec: &Spec) -> Result<Vec<(OwnedFd, bool)>, Failed> {

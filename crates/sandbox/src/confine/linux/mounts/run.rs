@@ -12,6 +12,7 @@ use super::super::wire::{At, Failed};
 use super::make;
 
 /// What stands in for something hidden.
+#[derive(Debug)]
 pub(super) struct Nothing {
     pub(super) folder: OwnedFd,
     pub(super) file: OwnedFd,

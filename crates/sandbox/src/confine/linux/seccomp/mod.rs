@@ -1,49 +1,71 @@
 //! Seccomp: the system calls that a command may not make.
 //!
-//! Two filters. The first is written out: it checks the architecture and turns away what the second
-//! can't express. The second is compiled from the tables.
+//! One filter. Its beginning is written out: it checks the architecture and turns away what the
+//! tables can't express. Then it looks the call's number up; what a call is asked about its
+//! arguments is compiled from the tables.
 
+mod lookup;
 mod rules;
 
-use std::collections::BTreeMap;
+#[cfg(test)]
+mod tests;
 
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompFilter, SeccompRule, TargetArch, apply_filter, sock_filter,
-};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
 
 use super::wire::{Failed, Spec};
+use crate::wanted::Lane;
 
-/// The compiled filters of one run.
-#[derive(Debug)]
-pub(super) struct Filters {
-    gate: BpfProgram,
-    table: BpfProgram,
+use self::lookup::Leaf;
+
+/// What of a spec the filter depends on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Traits {
+    namespaces: bool,
+    sockets: bool,
+    landlock_abi: u32,
+    /// Whether changes of metadata are refused altogether.
+    fixed_metadata: bool,
 }
 
-/// Compiles the filters for this spec.
-pub(super) fn compile(spec: &Spec) -> Result<Filters, Failed> {
-    Ok(Filters {
-        gate: gate(),
-        table: table(spec).map_err(|error| failed(&error))?,
+impl Traits {
+    pub(super) fn of(spec: &Spec) -> Self {
+        Self {
+            namespaces: spec.namespaces,
+            sockets: spec.sockets,
+            landlock_abi: spec.landlock_abi,
+            fixed_metadata: spec.lane == Lane::Snapshot && !spec.laid,
+        }
+    }
+
+    /// Of a command in name spaces of its own, which is what most are.
+    pub(super) fn usual(landlock_abi: u32) -> Self {
+        Self {
+            namespaces: true,
+            sockets: true,
+            landlock_abi,
+            fixed_metadata: false,
+        }
+    }
+}
+
+/// The compiled filter of one run.
+#[derive(Debug)]
+pub(super) struct Filter(BpfProgram);
+
+/// Compiles the filter for a command of these traits.
+pub(super) fn compile(traits: Traits) -> Result<Filter, Failed> {
+    program(traits).map(Filter).map_err(|error| Failed {
+        step: format!("seccomp: {error}"),
+        errno: libc::EINVAL,
     })
 }
 
-/// Puts the filters on this process and all that it starts.
-pub(super) fn apply(filters: &Filters) -> Result<(), Failed> {
-    for program in [&filters.gate, &filters.table] {
-        apply_filter(program).map_err(|error| Failed {
-            step: format!("seccomp: {error}"),
-            errno: libc::EOPNOTSUPP,
-        })?;
-    }
-    Ok(())
-}
-
-fn failed(error: &seccompiler::BackendError) -> Failed {
-    Failed {
+/// Puts the filter on this process and all that it starts.
+pub(super) fn apply(filter: &Filter) -> Result<(), Failed> {
+    apply_filter(&filter.0).map_err(|error| Failed {
         step: format!("seccomp: {error}"),
-        errno: libc::EINVAL,
-    }
+        errno: libc::EOPNOTSUPP,
+    })
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -53,40 +75,34 @@ const ARCHITECTURE: (TargetArch, u32) = (TargetArch::aarch64, 0xc000_00b7);
 #[cfg(target_arch = "riscv64")]
 const ARCHITECTURE: (TargetArch, u32) = (TargetArch::riscv64, 0xc000_00f3);
 
-fn table(spec: &Spec) -> Result<BpfProgram, seccompiler::BackendError> {
-    let rules: BTreeMap<i64, Vec<SeccompRule>> = rules::for_spec(spec)?;
+/// Kills whoever calls in another architecture's convention, says «no such call» to the numbers of
+/// x32 and to `clone3`, whose flags lie in memory where no filter sees them; libraries then fall
+/// back to `clone`, whose flags can be seen. The rest is looked up.
+fn program(traits: Traits) -> Result<BpfProgram, seccompiler::BackendError> {
+    let mut leaves = Vec::new();
+    for (number, rules) in rules::for_traits(traits)? {
+        let leaf = if rules.is_empty() {
+            Leaf::Refused(libc::EPERM)
+        } else {
+            Leaf::Asked(asked(number, rules)?)
+        };
+        leaves.push((u32::try_from(number).unwrap_or(u32::MAX), leaf));
+    }
+    let clone3 = u32::try_from(libc::SYS_clone3).unwrap_or(u32::MAX);
+    leaves.push((clone3, Leaf::Refused(libc::ENOSYS)));
+    Ok(lookup::program(ARCHITECTURE.1, leaves))
+}
+
+/// What is asked about the arguments of one call, as a filter of its own.
+fn asked(
+    number: i64,
+    rules: Vec<seccompiler::SeccompRule>,
+) -> Result<BpfProgram, seccompiler::BackendError> {
     SeccompFilter::new(
-        rules,
+        [(number, rules)].into(),
         SeccompAction::Allow,
         SeccompAction::Errno(libc::EPERM.unsigned_abs()),
         ARCHITECTURE.0,
     )?
     .try_into()
-}
-
-/// Kills whoever calls in another architecture's convention, says «no such call» to the numbers of
-/// x32 and to `clone3`, whose flags lie in memory where no filter sees them; libraries then fall
-/// back to `clone`, whose flags can be seen.
-fn gate() -> BpfProgram {
-    const LOAD: u16 = 0x20;
-    const EQUAL: u16 = 0x15;
-    const AT_LEAST: u16 = 0x35;
-    const RETURN: u16 = 0x06;
-    const ARCHITECTURE_OFFSET: u32 = 4;
-    const X32_BIT: u32 = 0x4000_0000;
-    const KILL: u32 = 0x8000_0000;
-    const ALLOW: u32 = 0x7fff_0000;
-    const ERRNO: u32 = 0x0005_0000;
-    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    let clone3 = u32::try_from(libc::SYS_clone3).unwrap_or(u32::MAX);
-    vec![
-        step(LOAD, 0, 0, ARCHITECTURE_OFFSET),
-        step(EQUAL, 1, 0, ARCHITECTURE.1),
-        step(RETURN, 0, 0, KILL),
-        step(LOAD, 0, 0, 0),
-        step(AT_LEAST, 1, 0, X32_BIT),
-        step(EQUAL, 0, 1, clone3),
-        step(RETURN, 0, 0, ERRNO | libc::ENOSYS.unsigned_abs()),
-        step(RETURN, 0, 0, ALLOW),
-    ]
 }

@@ -6,8 +6,7 @@ use seccompiler::{
     BackendError, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition, SeccompRule,
 };
 
-use super::super::wire::Spec;
-use crate::wanted::Lane;
+use super::Traits;
 
 /// Landlock's first version that can say which sockets in the file system may be reached.
 const UNIX_SOCKETS_ABI: u32 = 9;
@@ -166,15 +165,15 @@ const FLAG_REQUESTS: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401c_5820];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Everything that is refused for this spec.
-pub(super) fn for_spec(spec: &Spec) -> Result<Rules, BackendError> {
+/// Everything that is refused to a command of these traits.
+pub(super) fn for_traits(traits: Traits) -> Result<Rules, BackendError> {
     let mut rules: Rules = REFUSED
         .iter()
         .chain(REFUSED_HERE)
         .map(|number| (*number, Vec::new()))
         .collect();
     rules.insert(libc::SYS_clone, new_namespaces()?);
-    rules.insert(libc::SYS_socket, families(spec)?);
+    rules.insert(libc::SYS_socket, families(traits)?);
     rules.insert(libc::SYS_mknodat, device_files(2)?);
     rules.insert(libc::SYS_fchmod, set_user_id(1)?);
     rules.insert(libc::SYS_fchmodat, set_user_id(2)?);
@@ -187,14 +186,14 @@ pub(super) fn for_spec(spec: &Spec) -> Result<Rules, BackendError> {
         rules.insert(libc::SYS_mknod, device_files(1)?);
         rules.insert(libc::SYS_chmod, set_user_id(1)?);
     }
-    if !spec.namespaces {
+    if !traits.namespaces {
         rules.extend(SHARED.iter().map(|number| (*number, Vec::new())));
         for (number, argument) in OF_OTHERS {
             rules.insert(*number, vec![one(*argument, Len::Dword, Op::Ne, 0)?]);
         }
     }
     let mut requests = TERMINAL_REQUESTS.to_vec();
-    if spec.lane == Lane::Snapshot && !spec.laid {
+    if traits.fixed_metadata {
         requests.extend(FLAG_REQUESTS);
         for number in METADATA.iter().chain(METADATA_HERE) {
             rules.insert(*number, Vec::new());
@@ -234,12 +233,12 @@ fn new_namespaces() -> Result<Vec<SeccompRule>, BackendError> {
 
 /// Sockets of every family but the admitted ones: name spaces hold neither sockets in the file
 /// system nor those to the virtual machine's host.
-fn families(spec: &Spec) -> Result<Vec<SeccompRule>, BackendError> {
+fn families(traits: Traits) -> Result<Vec<SeccompRule>, BackendError> {
     let mut admitted = Vec::new();
-    if spec.sockets {
+    if traits.sockets {
         admitted.extend([libc::AF_INET, libc::AF_INET6]);
     }
-    if spec.landlock_abi >= UNIX_SOCKETS_ABI {
+    if traits.landlock_abi >= UNIX_SOCKETS_ABI {
         admitted.push(libc::AF_UNIX);
     }
     let admitted: Vec<u64> = admitted

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tagout_vocab::{CallId, Timestamp};
-use tagout_workspace::{Error, Options, RelPath, Workspace};
+use tagout_workspace::{Alone, Error, Options, RelPath, Workspace, WriterProbe};
 
 const FILES: [&str; 6] = ["f0", "f1", "dir/f2", "dir/f3", "g0", "g1"];
 
@@ -87,7 +87,16 @@ fn main() {
         .create(true)
         .open(text(3))
         .unwrap();
-    let workspace = Workspace::open(&root, &state, Options::default()).unwrap();
+    // As the gate opens it.
+    let options = Options {
+        writers: WriterProbe::Lease(tagout_sandbox::lease),
+        alone: Some(Alone {
+            take: tagout_sandbox::lease_alone,
+            lost: tagout_sandbox::lease_lost,
+        }),
+        ..Options::default()
+    };
+    let workspace = Workspace::open(&root, &state, options).unwrap();
     let settled = workspace.recover().unwrap().settled;
     let dead: Vec<CallId> = settled.into_iter().map(|one| one.execution).collect();
     workspace.confirm(&dead).unwrap();

@@ -1,20 +1,80 @@
-//! Many threads, several processes, kills, rollbacks and a foreign editor on the same few files.
+//! Many threads, several processes, kills, rollbacks and foreign editors on the same few files.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::print_stdout,
+    reason = "the figures are what these tests are for"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{Place, program};
+use tagout_workspace::{Options, Workspace, WriterProbe};
 
 const FILES: [&str; 6] = ["f0", "f1", "dir/f2", "dir/f3", "g0", "g1"];
 
+/// A workspace and its state, gone with the value.
+struct Place {
+    folder: tempfile::TempDir,
+    program: PathBuf,
+}
+
+impl Place {
+    /// On a file system where displaced files are filled again.
+    fn new() -> Self {
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--package", "tagout-gate"])
+            .args(["--example", "storm"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status()
+            .unwrap();
+        assert!(built.success(), "the example does not build");
+        let test = std::env::current_exe().unwrap();
+        let built = test.parent().unwrap().parent().unwrap();
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        fs::create_dir_all(folder.path().join("w/dir")).unwrap();
+        Workspace::create_state(&folder.path().join("s")).unwrap();
+        for file in FILES {
+            fs::write(folder.path().join("w").join(file), "").unwrap();
+        }
+        let program = built.join("examples/storm");
+        Self { folder, program }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("w")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.folder.path().join("s")
+    }
+
+    fn open(&self) -> Workspace {
+        let options = Options {
+            writers: WriterProbe::Lease(tagout_sandbox::lease),
+            ..Options::default()
+        };
+        Workspace::open(&self.root(), &self.state(), options).unwrap()
+    }
+
+    /// The lines of a file. What was written into one that was being filled stands behind zeros.
+    fn lines(&self, path: &Path) -> Vec<String> {
+        let text = fs::read_to_string(self.root().join(path)).unwrap();
+        let lines = text.split(['\n', '\0']).filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    }
+}
+
 fn spawn(place: &Place, seed: u64, seconds: u64) -> Child {
     let log = place.folder.path().join(format!("log-{seed}"));
-    Command::new(program("storm"))
+    Command::new(&place.program)
         .args([place.root(), place.state(), log])
         .args([seconds.to_string(), "16".to_owned(), seed.to_string()])
         .spawn()
@@ -63,6 +123,37 @@ fn saving_editor(root: &Path, stop: &AtomicBool) -> BTreeMap<&'static str, Vec<u
         std::thread::sleep(Duration::from_millis(11));
     }
     last
+}
+
+/// Keeps hold of files as a program does that is in the middle of opening them, for as long as it
+/// likes, and adds a line when they have long been replaced.
+fn late_editor(root: &Path, stop: &AtomicBool) -> Vec<(String, String)> {
+    use rustix::fs::{Mode, OFlags};
+    let mut written = Vec::new();
+    let mut handles = std::collections::VecDeque::new();
+    for count in 0_u64.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let name = FILES[usize::try_from(count % 4).unwrap()];
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        if let Ok(handle) = rustix::fs::open(root.join(name), flags, Mode::empty()) {
+            handles.push_back((name, handle));
+        }
+        if handles.len() > usize::try_from(count % 13).unwrap() {
+            let (name, handle) = handles.pop_front().unwrap();
+            let behind = format!("/proc/self/fd/{}", handle.as_raw_fd());
+            let mut file = fs::OpenOptions::new().append(true).open(behind).unwrap();
+            let line = format!("L.{count}");
+            file.write_all(format!("\n{line}\n").as_bytes()).unwrap();
+            // A file without a name was given up by everybody long ago.
+            if file.metadata().unwrap().nlink() > 0 {
+                written.push((name.to_owned(), line));
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    written
 }
 
 #[derive(Default)]
@@ -161,14 +252,12 @@ fn slow_a_storm_of_a_minute_loses_nothing() {
 
 fn storm(seconds: u64) {
     let place = Place::new();
-    for file in FILES {
-        place.put(file, "");
-    }
     let end = Instant::now() + Duration::from_secs(seconds);
     let stop = AtomicBool::new(false);
     let (root, mut kills) = (place.root(), 0);
     let (appended, saved) = std::thread::scope(|scope| {
         let appending = scope.spawn(|| appending_editor(&root, &stop));
+        let late = scope.spawn(|| late_editor(&root, &stop));
         let saving = scope.spawn(|| saving_editor(&root, &stop));
         let mut seed = 4;
         let mut children: Vec<Child> = (0..4).map(|one| spawn(&place, one, seconds)).collect();
@@ -186,7 +275,8 @@ fn storm(seconds: u64) {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-        (appending.join().unwrap(), saving.join().unwrap())
+        let appended = [appending.join().unwrap(), late.join().unwrap()];
+        (appended.concat(), saving.join().unwrap())
     });
     let workspace = place.open();
     let dead: Vec<_> = workspace
@@ -205,8 +295,8 @@ fn storm(seconds: u64) {
 }
 
 /// How many versions were kept beside, and what is in them.
-fn conflict_copies(place: &Place) -> (usize, String) {
-    let mut beside = String::new();
+fn conflict_copies(place: &Place) -> (usize, BTreeSet<String>) {
+    let mut beside = BTreeSet::new();
     let mut copies = 0;
     for folder in [place.root(), place.root().join("dir")] {
         for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -214,7 +304,7 @@ fn conflict_copies(place: &Place) -> (usize, String) {
             assert!(!name.starts_with(".tagout-"), "{name} was left behind");
             if name.contains(".tagout-conflict-") {
                 copies += 1;
-                beside.push_str(&fs::read_to_string(entry.path()).unwrap());
+                beside.extend(place.lines(&entry.path()));
             }
         }
     }
@@ -230,7 +320,11 @@ fn every_line_has_a_writer(files: &BTreeMap<&str, Vec<String>>, told: &Told) {
     }
     let strange: Vec<&&str> = known
         .iter()
-        .filter(|line| !line.starts_with("F.") && !line.starts_with("G."))
+        .filter(|line| {
+            !["F.", "G.", "L."]
+                .iter()
+                .any(|start| line.starts_with(start))
+        })
         .filter(|line| !told.tried.contains_key(**line))
         .collect();
     assert!(strange.is_empty(), "lines that nobody wrote: {strange:?}");
@@ -245,10 +339,9 @@ fn explain(
     let told = told(place);
     let files: BTreeMap<&str, Vec<String>> = FILES
         .iter()
-        .map(|file| (*file, place.text(file).lines().map(str::to_owned).collect()))
+        .map(|file| (*file, place.lines(Path::new(file))))
         .collect();
-    let (copies, beside) = conflict_copies(place);
-    let kept: BTreeSet<&str> = beside.lines().collect();
+    let (copies, kept) = conflict_copies(place);
 
     every_line_has_a_writer(&files, &told);
     // The saving editor may copy bytes that it read while a commit was being checked; the other
@@ -287,7 +380,7 @@ fn explain(
         }
     }
     for (file, line) in appended {
-        let there = files[file.as_str()].contains(line) || kept.contains(line.as_str());
+        let there = files[file.as_str()].contains(line) || kept.contains(line);
         assert!(there, "the foreign line {line} of {file} is lost");
     }
     for (file, bytes) in saved {

@@ -1,0 +1,165 @@
+//! What people are told: in verbs that they can type, on lines that they can read, and calmly where
+//! nothing is wrong.
+
+use std::fs;
+
+use crate::confined::{Ran, Site};
+
+/// `found` where no client is: it is said, and it is no success.
+#[test]
+fn no_client_is_found() {
+    let site = Site::new(&[]);
+    let empty = site.home().join("bin");
+    fs::create_dir(&empty).unwrap();
+    for more in [&["--check"][..], &["--yes"]] {
+        let words = [&["install", "found"][..], more].concat();
+        let mut command = site.command(&words);
+        let output = command.env("PATH", &empty).output().unwrap();
+        let ran = Ran::of(&output, &site.home());
+        assert_ne!(ran.code, Some(0), "{}", ran.shown());
+        assert!(
+            ran.stderr.contains("no client was found"),
+            "{}",
+            ran.shown()
+        );
+        assert!(ran.stderr.contains("goose"), "{}", ran.shown());
+    }
+}
+
+/// What to do is named by verbs, with the session that was given.
+#[test]
+fn remedies_are_verbs() {
+    let site = Site::new(&[]);
+    let input = r#"{"path": "src/a", "content": "x", "intent_id": "INT-001", "mutation_class": "INTENT_EVOLUTION"}"#;
+    let write = ["run", "write_to_file", "--session", "s", "--input"];
+    let ran = site.tagout(&[&write[..], &[input]].concat());
+    let typed = "what to do: run `tagout intent select ID --session s`";
+    assert!(ran.stderr.contains(typed), "{}", ran.shown());
+    let exec = ["exec", "--session", "s", "--", "touch src/a"];
+    let ran = site.tagout(&exec);
+    assert!(ran.stderr.contains(typed), "{}", ran.shown());
+    site.tagout(&["intent", "select", "INT-001", "--session", "s"]);
+    let outside = input.replace("src/a", "README");
+    let ran = site.tagout(&[&write[..], &[&outside]].concat());
+    assert!(
+        ran.stderr.contains("`tagout intent propose`"),
+        "{}",
+        ran.shown()
+    );
+    let json = site.tagout(&[&write[..], &[&outside, "--json"]].concat());
+    assert!(
+        json.stdout.contains("`tagout intent propose`"),
+        "{}",
+        json.shown()
+    );
+}
+
+/// A difference is shown on lines of its own.
+#[test]
+fn a_stale_file_is_shown_on_lines() {
+    let site = Site::new(&[("src/a.txt", "one\ntwo\n")]);
+    let read = r#"{"path": "src/a.txt"}"#;
+    site.tagout(&["intent", "select", "INT-001", "--session", "s"]);
+    let ran = site.tagout(&["run", "read_file", "--session", "s", "--input", read]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    site.write("src/a.txt", "one\nthree\n");
+    for words in [
+        &["exec", "--session", "s", "--", "echo x > src/a.txt"][..],
+        &[
+            "run",
+            "write_to_file",
+            "--session",
+            "s",
+            "--input",
+            r#"{"path": "src/a.txt", "content": "x", "intent_id": "INT-001", "mutation_class": "INTENT_EVOLUTION"}"#,
+        ],
+    ] {
+        let ran = site.tagout(words);
+        assert!(ran.stderr.contains("STALE_FILE"), "{}", ran.shown());
+        assert!(!ran.stderr.contains("\\u{"), "{}", ran.shown());
+        assert!(ran.stderr.contains("\n    "), "{}", ran.shown());
+    }
+}
+
+/// Where a script of a person's may go on, it says how; inside a governed call it does not.
+#[test]
+fn scripts_of_people_are_told() {
+    let site = Site::new(&[]);
+    let ran = site.tagout(&["trust"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.shown());
+    assert!(ran.stderr.contains("add `--yes`"), "{}", ran.shown());
+    let mut command = site.command(&["trust", "--yes"]);
+    let output = command.env("TAGOUT_GOVERNED", "1").output().unwrap();
+    let ran = Ran::of(&output, &site.home());
+    assert!(!ran.stderr.contains("--yes"), "{}", ran.shown());
+}
+
+/// A file that is not there has no authors, and the log is named.
+#[test]
+fn blame_of_nothing() {
+    let site = Site::new(&[]);
+    let ran = site.tagout(&["blame", "src/gone.rs"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    assert!(
+        ran.stderr.contains("`src/gone.rs` is no file"),
+        "{}",
+        ran.shown()
+    );
+    assert!(ran.stderr.contains("tagout log --file"), "{}", ran.shown());
+}
+
+/// The log names each call, so that it can be taken back, and how a command ended.
+#[test]
+fn the_log_names_calls_and_exits() {
+    let site = Site::new(&[]);
+    let line = "echo x > src/a.txt; exit 3";
+    let ran = site.tagout(&["exec", "--session", "s", "--intent", "INT-001", "--", line]);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    let log = site.tagout(&["log"]).stdout;
+    let done = log
+        .lines()
+        .find(|line| line.contains("COMPLETED exit 3"))
+        .unwrap();
+    let call = done
+        .split_whitespace()
+        .find(|word| word.starts_with("x-"))
+        .unwrap();
+    let ran = site.tagout(&["undo", call, "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(site.read("src/a.txt"), None);
+}
+
+/// An intent without an id gets the next number.
+#[test]
+fn an_intent_without_an_id() {
+    let site = Site::new(&[]);
+    let new = [
+        "intent", "new", "--name", "Docs", "--scope", "docs/**", "--yes",
+    ];
+    let ran = site.tagout(&new);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "INT-002 is declared\n")
+    );
+}
+
+/// A file that a call made and a person went on with stays, is named once, and under that call.
+#[test]
+fn a_made_file_that_a_person_went_on_with() {
+    let site = Site::new(&[]);
+    let exec = |line: &str| {
+        let ran = site.tagout(&["exec", "--session", "s", "--intent", "INT-001", "--", line]);
+        assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    };
+    exec("printf 'one\\ntwo\\nthree\\n' > src/a.txt");
+    exec("sed -i s/two/2/ src/a.txt");
+    let whole = format!("{}mine\n", site.read("src/a.txt").unwrap());
+    site.write("src/a.txt", &whole);
+    let ran = site.tagout(&["undo", "--intent", "INT-001", "--yes"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.shown());
+    assert_eq!(site.read("src/a.txt").unwrap(), whole);
+    let said = ran.stderr.lines().next().unwrap();
+    assert_eq!(said.matches("src/a.txt").count(), 1, "{}", ran.shown());
+    let shown = ran.stdout.matches("src/a.txt").count();
+    assert_eq!(shown, 1, "{}", ran.shown());
+}
