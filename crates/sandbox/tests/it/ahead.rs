@@ -62,6 +62,9 @@ fn run(stage: &Stage, words: &[&str], direct: bool) -> (Vec<String>, Value) {
 }
 
 /// A plain command comes to the same without the shell that would only start it.
+///
+/// No case prints to both streams: they are two pipes, and how their pieces follow each other is
+/// nobody's promise.
 #[test]
 fn a_plain_command_is_the_same_without_a_shell() {
     for who in everyone() {
@@ -81,7 +84,8 @@ fn a_plain_command_is_the_same_without_a_shell() {
             &["/usr/bin/env"],
             &["true", "1"],
             &["false"],
-            &["ls", "-a", "nothing", "src"],
+            &["ls", "-a", "src"],
+            &["ls", "nothing"],
             &["nosuchprogram", "x"],
             &["./plain", "a"],
             &["./headed", "a"],
