@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tagout_ledger::Usage;
-use tagout_vocab::limits::{COMMAND_SETTLE_MS_MAX, COMMAND_TIME_MS_MAX};
 use tagout_vocab::{Class, Code, Digest, Role, Session, Timestamp, WorkspacePath};
 use tagout_workspace::{Change, Committed, RelPath, Transaction};
 
@@ -85,12 +84,11 @@ pub(crate) fn watch_panics() {
 /// Runs a job within its time. A tool that does not come back is left behind: its transaction can
 /// never be committed any more.
 pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
-    let limits = job.entry.tool.declaration().resource_limits;
-    let limit = match job.ticket.role {
-        // The sandbox ends a command in time; this only guards against the sandbox.
-        Some(Role::Shell) => COMMAND_TIME_MS_MAX + COMMAND_SETTLE_MS_MAX,
-        Some(_) | None => enforced::time_ms(limits),
-    };
+    if is_command(&job) {
+        // The sandbox ends it in time, and is not waited for much longer than that.
+        return work(&job, &AtomicU8::new(RUNNING));
+    }
+    let limit = enforced::time_ms(job.entry.tool.declaration().resource_limits);
     let stage = Arc::new(AtomicU8::new(RUNNING));
     let (sender, receiver) = mpsc::sync_channel(1);
     let theirs = Arc::clone(&stage);
@@ -126,6 +124,10 @@ pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
     }
 }
 
+fn is_command(job: &Job) -> bool {
+    job.ticket.role == Some(Role::Shell)
+}
+
 fn timed_out(limit: u64) -> Failure {
     let message = format!("the tool took longer than {limit} ms");
     Failure::new(
@@ -154,11 +156,12 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         room: room(job),
     };
     let mut context = Context::new(around, workspace, transaction);
-    let counters = Counters::now();
+    // What a command used is counted in its sandbox.
+    let counters = (!is_command(job)).then(Counters::now);
     let output = guarded(job, &mut context)?;
     let staged = context.transaction().staged_bytes();
     let returned = output.to_string().len() as u64;
-    let usage = counters.since(staged, returned);
+    let usage = counters.map_or_else(Usage::default, |counters| counters.since(staged, returned));
     enforced::returned(limits, staged, returned)?;
     let violations = job.entry.output_violations(&output);
     if !violations.is_empty() {

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::confine;
+use crate::kernel;
 use crate::limits::{self, LimitHost};
 use crate::wanted::Lane;
 
@@ -166,12 +167,13 @@ impl Host {
 /// What must stay the same for a probe to hold. A change of format changes it too.
 fn key() -> String {
     const FORMAT: u32 = 1;
-    let read = |path| {
-        std::fs::read_to_string(path)
+    let read = |path: &str| {
+        kernel::text(path)
             .map(|text| text.trim().to_owned())
             .unwrap_or_default()
     };
-    let boot = read("/proc/sys/kernel/random/boot_id");
+    let boot = String::from_utf8_lossy(kernel::boot_id());
+    let boot = boot.trim();
     let kernel = read("/proc/sys/kernel/osrelease");
     let spaces = read("/proc/sys/user/max_user_namespaces");
     if boot.is_empty() {

@@ -21,6 +21,7 @@ mod error;
 mod hidden;
 mod hint;
 mod host;
+mod kernel;
 mod last_word;
 pub mod layer;
 #[cfg(target_os = "linux")]
@@ -36,7 +37,9 @@ mod start;
 mod trial;
 mod wanted;
 
-pub use confine::{Running, Stopper, serve_if_helper, start_helper_early, use_helper};
+pub use confine::{
+    Running, Stopper, processors, serve_if_helper, start_helper_early, use_helper,
+};
 pub use ended::{Ended, Exit};
 pub use error::{Refused, SandboxError};
 pub use host::{Host, Line, Probed, State};

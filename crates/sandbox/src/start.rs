@@ -9,6 +9,13 @@
     reason = "what runs before everything else talks to the system itself"
 )]
 
+#[cfg(target_env = "gnu")]
+#[path = "start/heap.rs"]
+mod heap;
+#[cfg(not(target_env = "gnu"))]
+#[path = "start/heap_as_it_is.rs"]
+mod heap;
+
 use std::panic;
 
 /// The code of a program that broke down, as the standard library has it.
@@ -22,6 +29,7 @@ const BROKEN: i32 = 101;
 )]
 pub fn begin(run: fn() -> u8) -> ! {
     stand();
+    heap::widen();
     let code = panic::catch_unwind(run).map_or(BROKEN, i32::from);
     std::process::exit(code)
 }

@@ -83,8 +83,11 @@ impl Committed {
 /// Whether the newest record was applied in this boot, so that nothing is left to do.
 pub(crate) fn is_settled(workspace: &Workspace, length: u64, done: &[Done]) -> bool {
     let whole = done.last().is_some_and(|last| last.end == length);
-    let this_boot = workspace.boot.is_some() && done.iter().all(|one| one.boot == workspace.boot);
-    length == 0 || (whole && this_boot)
+    let this_boot = || {
+        let boot = workspace.boot();
+        boot.is_some() && done.iter().all(|one| one.boot == boot)
+    };
+    length == 0 || (whole && this_boot())
 }
 
 pub(crate) fn commit(
@@ -104,7 +107,7 @@ pub(crate) fn commit(
     };
     let units = check::units(&transaction)?;
     let folders = check::folders(workspace, &units)?;
-    let (at_ms, boot) = (now.as_millis(), workspace.boot);
+    let (at_ms, boot) = (now.as_millis(), workspace.boot());
     let closing = closing.to_vec();
     let Transaction {
         execution,
@@ -230,7 +233,7 @@ impl Workspace {
         installed: Vec<Option<Identity>>,
     ) {
         let owner = owner_name(&frame.record.execution);
-        let (offset, end, boot) = (frame.offset, frame.end, self.boot);
+        let (offset, end, boot) = (frame.offset, frame.end, self.boot());
         let done = Done {
             offset,
             end,

@@ -63,7 +63,7 @@ impl Workspace {
         if settled && !done.iter().any(open) {
             return Ok(recovery);
         }
-        let rebooted = done.iter().any(|one| one.boot != self.boot);
+        let rebooted = done.iter().any(|one| one.boot != self.boot());
         if !settled {
             self.settle(&mut segment, &mut recovery)?;
         }
@@ -117,7 +117,7 @@ impl Workspace {
         self.state.journal.secure(segment)?;
         let elsewhen = |frame: &Frame| {
             let boot = segment_done(&done, frame).map_or(frame.record.boot, |one| one.boot);
-            self.boot.is_none() || boot != self.boot
+            self.boot().is_none() || boot != self.boot()
         };
         if frames.iter().any(elsewhen) {
             self.replay(segment, &frames, (&done, &mut *recovery))?;

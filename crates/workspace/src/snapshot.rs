@@ -45,7 +45,7 @@ impl Workspace {
         }
         let (execution, at_ms) = (execution.clone(), now.as_millis());
         let name = owner_name(&execution);
-        let (boot, folders, closing) = (self.boot, Vec::new(), Vec::new());
+        let (boot, folders, closing) = (self.boot(), Vec::new(), Vec::new());
         let mut record = Record {
             execution,
             at_ms,

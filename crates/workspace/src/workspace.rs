@@ -22,7 +22,7 @@ pub struct Workspace {
     pub(crate) root: Root,
     pub(crate) state: State,
     pub(crate) options: Options,
-    pub(crate) boot: Option<[u8; 16]>,
+    boot: OnceLock<Option<[u8; 16]>>,
     umask: OnceLock<u32>,
 }
 
@@ -40,9 +40,14 @@ impl Workspace {
             root,
             state,
             options,
-            boot: sys::boot_id(),
+            boot: OnceLock::new(),
             umask: OnceLock::new(),
         })
+    }
+
+    /// Which boot of the machine this is. Who finds nothing to recover does not ask.
+    pub(crate) fn boot(&self) -> Option<[u8; 16]> {
+        *self.boot.get_or_init(sys::boot_id)
     }
 
     /// The permission bits that new files do not get. Most processes make none.

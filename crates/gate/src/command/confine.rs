@@ -1,7 +1,6 @@
 //! From a command line to what the sandbox is asked for.
 
 use std::ffi::OsString;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -59,6 +58,8 @@ pub(crate) struct Places {
     pub(crate) artifact: PathBuf,
     /// The caches that get layers.
     pub(crate) caches: Vec<CacheLayers>,
+    /// Which of the known caches are folders of the person's home.
+    there: Vec<bool>,
 }
 
 impl Places {
@@ -72,7 +73,8 @@ impl Places {
         made(session.join("net"))?;
         let artifact = made(folders.artifacts())?.join(room.ticket.execution.as_str());
         let private = Private::open(&session.join("private"))?;
-        let caches = room.caches(&session.join("caches"), command);
+        let there = room.caches_there();
+        let caches = room.caches(&session.join("caches"), command, &there);
         let stacked = room.lane(command) != Lane::ReadOnly || !is_empty(private.tree());
         if stacked || !caches.is_empty() {
             scratch(own.clone())?;
@@ -101,6 +103,7 @@ impl Places {
             session,
             private,
             artifact,
+            there,
         })
     }
 
@@ -140,21 +143,35 @@ impl Room<'_> {
     ///
     /// Where only programs run that keep no caches, those in which the session has nothing yet are
     /// left as they are, for nobody to write to.
-    fn caches(&self, private: &Path, command: &Command) -> Vec<(PathBuf, String)> {
+    fn caches(
+        &self,
+        private: &Path,
+        command: &Command,
+        there: &[bool],
+    ) -> Vec<(PathBuf, String)> {
         let Some(home) = &self.yard.given.home else {
             return Vec::new();
         };
         let unused = self.keeps_no_caches(command);
-        let known = self.yard.words.caches.iter();
+        let known = self.yard.words.caches.iter().zip(there);
         known
-            .map(|cache| (home.join(&cache.folder), cache.folder.replace('/', "_")))
-            .filter(|(folder, _)| !self.root().starts_with(folder) && folder.is_dir())
+            .filter(|(_, there)| **there)
+            .map(|(cache, _)| (home.join(&cache.folder), cache.folder.replace('/', "_")))
+            .filter(|(folder, _)| !self.root().starts_with(folder))
             .filter(|(folder, name)| {
                 // Below `/tmp`, which a command has its own of, only what is mounted is there.
                 let covered = folder.starts_with("/tmp");
                 !unused || covered || !is_empty(&private.join(name).join("tree"))
             })
             .collect()
+    }
+
+    /// Which of the known caches are folders of the person's home.
+    fn caches_there(&self) -> Vec<bool> {
+        let home = self.yard.given.home.as_deref();
+        let is_there = |folder: &str| home.is_some_and(|home| home.join(folder).is_dir());
+        let known = self.yard.words.caches.iter();
+        known.map(|cache| is_there(&cache.folder)).collect()
     }
 
     /// Whether the line only reads, and all its programs are known to keep nothing in the home.
@@ -184,7 +201,7 @@ impl Room<'_> {
             cwd,
             argv: argv(&command.line),
             direct: direct(&command.line),
-            env: self.environment(),
+            env: self.environment(&places.there),
             limits: self.bounds(command),
             network: self.network(command, places),
             layers: places.layers(),
@@ -312,7 +329,7 @@ impl Room<'_> {
         }
     }
 
-    fn environment(&self) -> Vec<(OsString, OsString)> {
+    fn environment(&self, there: &[bool]) -> Vec<(OsString, OsString)> {
         let mut variables = self.yard.given.environment.clone();
         let mut set = |name: &str, value: OsString| {
             variables.retain(|(known, _)| known != name);
@@ -323,8 +340,7 @@ impl Room<'_> {
         }
         if let Some(home) = &self.yard.given.home {
             set("HOME", home.into());
-            for cache in &self.yard.words.caches {
-                let there = home.join(&cache.folder).is_dir();
+            for (cache, there) in self.yard.words.caches.iter().zip(there) {
                 let Some(variable) = cache.variable.as_deref().filter(|_| !there) else {
                     continue;
                 };
@@ -347,8 +363,8 @@ impl Room<'_> {
 /// How much processor time a command gets: half of what all processors have in its wall time, so
 /// that a build can use them all, and one that spins on all of them ends before.
 fn processor_time(wall: Duration) -> Duration {
-    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let half = wall.saturating_mul(u32::try_from(processors).unwrap_or(u32::MAX)) / 2;
+    let processors = u32::try_from(tagout_sandbox::processors()).unwrap_or(u32::MAX);
+    let half = wall.saturating_mul(processors) / 2;
     half.max(Duration::from_millis(RUN_CPU_MS_MAX))
 }
 

@@ -87,6 +87,11 @@ pub(crate) fn unavailable() -> Refused {
     )
 }
 
+/// How many processors this process may use; nobody asks on this system.
+pub fn processors() -> usize {
+    1
+}
+
 /// Who runs this; nobody asks on this system.
 pub(crate) fn user() -> String {
     String::new()

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::sys::{self, Stat, Type, at};
 use super::{IsPrivate, LayerError, prepare, read};
+use crate::kernel;
 
 const TREE: &[u8] = b"tree";
 /// Says which boot of the machine the layer is from; absent while it is being changed.
@@ -31,10 +32,6 @@ struct Merge<'a> {
     below: OwnedFd,
     is_private: IsPrivate<'a>,
     moved: usize,
-}
-
-fn boot() -> Vec<u8> {
-    std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default()
 }
 
 impl Private {
@@ -68,7 +65,7 @@ impl Private {
         let doing = || at("make", b"a private layer");
         let said = std::fs::read(self.tree.with_file_name("whole")).unwrap_or_default();
         let there = sys::stat_if(&self.folder, TREE).map_err(doing())?;
-        if there.is_some() && said == boot() && !said.is_empty() {
+        if there.is_some() && said == kernel::boot_id() && !said.is_empty() {
             return Ok(());
         }
         sys::remove_tree(&self.folder, TREE).map_err(doing())?;
@@ -77,7 +74,7 @@ impl Private {
     }
 
     fn whole(&self) -> Result<(), LayerError> {
-        sys::write(&self.folder, WHOLE, &boot()).map_err(at("write", b"a private layer"))
+        sys::write(&self.folder, WHOLE, kernel::boot_id()).map_err(at("write", b"a private layer"))
     }
 
     /// Changes the layer; if that stops half-way, the next look finds it not whole.

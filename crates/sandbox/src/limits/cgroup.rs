@@ -10,12 +10,14 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::choice::{Chosen, Place, Version};
 use super::rlimit::PROCESSES_SLACK;
 use super::stat::Stat;
 use super::{Limit, LimitHit};
+use crate::kernel;
 
 /// Groups of this product start with it, so that those of a crashed run are found.
 const PREFIX: &str = "tagout-";
@@ -192,20 +194,24 @@ impl Group {
     }
 
     fn get(&self, file: &str) -> io::Result<String> {
-        fs::read_to_string(self.path.join(file))
+        kernel::text(&self.path.join(file))
     }
 }
 
 /// This process, in a form that a later one with the same number does not have.
 fn owner() -> io::Result<String> {
+    static STARTED: OnceLock<(u32, Option<u64>)> = OnceLock::new();
     let pid = std::process::id();
-    let started = started(pid).ok_or(io::ErrorKind::NotFound)?;
-    Ok(format!("{pid}-{started}"))
+    let known = STARTED.get_or_init(|| (pid, started(pid)));
+    // A copy of the process that found it out is another one.
+    let when = if known.0 == pid { known.1 } else { started(pid) };
+    let when = when.ok_or(io::ErrorKind::NotFound)?;
+    Ok(format!("{pid}-{when}"))
 }
 
 /// When a process was started, in the kernel's ticks since boot.
 fn started(pid: u32) -> Option<u64> {
-    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let line = kernel::read(format!("/proc/{pid}/stat")).ok()?;
     Stat::parse(&line).map(|stat| stat.started_ticks)
 }
 

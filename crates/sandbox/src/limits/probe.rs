@@ -16,6 +16,7 @@ use super::cgroup::{Groups, locate};
 use super::choice::{Chosen, Counter, Place, Version};
 use super::oversize::Oversize;
 use super::{LimitHost, Limits, join, rlimit};
+use crate::kernel;
 
 /// Tries every enforcer once.
 pub(crate) fn probe(_scratch: &Path) -> LimitHost {
@@ -30,8 +31,8 @@ pub(crate) fn probe(_scratch: &Path) -> LimitHost {
 
 /// The first place where a group of this controller can be made and does what it should.
 fn place(controller: &str, holds: fn(&Place) -> bool) -> Option<Place> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mounts = kernel::text("/proc/self/mountinfo").ok()?;
+    let own = kernel::text("/proc/self/cgroup").ok()?;
     [Version::Two, Version::One]
         .into_iter()
         .filter_map(|version| locate(&mounts, &own, controller, version))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The first mount below this folder. Not being able to tell counts as none: the overlay itself
 /// then refuses.
 pub(super) fn below(folder: &Path) -> Option<PathBuf> {
-    let table = std::fs::read("/proc/self/mountinfo").ok()?;
+    let table = crate::kernel::read("/proc/self/mountinfo").ok()?;
     table
         .split(|byte| *byte == b'\n')
         .filter_map(|line| line.split(|byte| *byte == b' ').nth(4))

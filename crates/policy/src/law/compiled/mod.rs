@@ -1,10 +1,14 @@
 //! The compiled form of the law: bytes that load without parsing, or not at all.
 //!
-//! Layout: magic, format (4 bytes, little-endian), digest of the build, key, digest of all of these
-//! and the payload, payload in postcard. The digest finds damage; it is no protection against
-//! someone who can write the file, which lies in the state folder for that reason.
+//! Layout: magic, format (4 bytes, little-endian), digest of the build, key, sum of all of these and
+//! the payload (8 bytes, little-endian), payload in postcard. The sum finds damage; it is no
+//! protection against someone who can write the file, which lies in the state folder for that
+//! reason. So it need not be a digest, which would take longer than everything else of a loading.
 
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
+
+use foldhash::quality::FixedState;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,11 +19,12 @@ use crate::packed;
 
 const MAGIC: [u8; 8] = *b"TAGOUTLW";
 /// Changes whenever a stored type changes its shape.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 const DIGEST_BYTES: usize = 32;
 const DOMAIN_KEY: &str = "tagout compiled law key";
 const DOMAIN_BUILD: &str = "tagout compiled law build";
-const DOMAIN_SUM: &str = "tagout compiled law checksum";
+/// Any number, as long as it stays the same.
+const SUM_SEED: u64 = 0x5441_474f_5554;
 
 /// Why a compiled law was not loaded. The sources are then read again.
 #[derive(Debug, Error)]
@@ -90,7 +95,7 @@ pub fn encode<T: Serialize>(key: &Key, value: &T) -> Result<Vec<u8>, CompiledErr
     bytes.extend(key.build.as_bytes());
     bytes.extend(key.sources.as_bytes());
     let sum = checksum(&bytes, &payload);
-    bytes.extend(sum.as_bytes());
+    bytes.extend(sum.to_le_bytes());
     bytes.extend(payload);
     Ok(bytes)
 }
@@ -108,7 +113,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8], key: &Key) -> Result<T, Compile
     let build = Digest::from_bytes(take::<DIGEST_BYTES>(&mut rest)?);
     let sources = Digest::from_bytes(take::<DIGEST_BYTES>(&mut rest)?);
     let header = bytes.len() - rest.len();
-    let sum = Digest::from_bytes(take::<DIGEST_BYTES>(&mut rest)?);
+    let sum = u64::from_le_bytes(take(&mut rest)?);
     if build != key.build {
         return Err(CompiledError::Build);
     }
@@ -135,8 +140,8 @@ pub fn decode_kept<T: DeserializeOwned>(
     packed::sharing(bytes, |bytes| decode(bytes, key))
 }
 
-fn checksum(header: &[u8], payload: &[u8]) -> Digest {
-    Digest::of_parts(DOMAIN_SUM, [header, payload])
+fn checksum(header: &[u8], payload: &[u8]) -> u64 {
+    FixedState::with_seed(SUM_SEED).hash_one((header, payload))
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], CompiledError> {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendFlags, Shutdown, shutdown};
 use rustix::process::{Pid, WaitOptions, waitpid};
-use tagout_vocab::limits::OUTPUT_HEAD_BYTES_MAX;
+use tagout_vocab::limits::{OUTPUT_HEAD_BYTES_MAX, SANDBOX_SILENCE_MS_MAX};
 
 use super::channel;
 use super::clock::ClockWatch;
@@ -154,6 +154,8 @@ pub struct Running {
     enforcers: Vec<Enforcer>,
     lane: Lane,
     begun: Instant,
+    /// Until when the sandbox has to have said something, where its command has an end.
+    until: Option<Instant>,
     clock: ClockWatch,
     output_bytes_max: Option<u64>,
 }
@@ -163,7 +165,7 @@ pub struct Running {
 pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
     let spec = spec::of(&plan);
     let program = spec.argv.first().cloned();
-    let output_bytes_max = spec.limits.limits.output_bytes;
+    let (wall, output_bytes_max) = (spec.limits.limits.wall, spec.limits.limits.output_bytes);
     let clock = ClockWatch::start().map_err(setup("watching the clock"))?;
     let (run, theirs) = channel::run_pair().map_err(setup("a socket for the run"))?;
     let run = Arc::new(run);
@@ -189,6 +191,7 @@ pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
         enforcers: plan.enforcers,
         lane: plan.form.lane,
         begun,
+        until: wall.map(|wall| begun + wall + Duration::from_millis(SANDBOX_SILENCE_MS_MAX)),
         clock,
         output_bytes_max,
     };
@@ -200,7 +203,7 @@ pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
     let joins = running.groups.joins();
     let joins = joins.map_err(setup("the control groups"))?;
     channel::send_word(&running.run, &joins).map_err(setup("the control groups"))?;
-    running.placed = wait_for_program(&running.run, program.as_ref())?;
+    running.placed = wait_for_program(&running.run, running.until, program.as_ref())?;
     Ok(running)
 }
 
@@ -267,20 +270,49 @@ fn stop(run: &OwnedFd) {
     shutdown(run, Shutdown::Write).ok();
 }
 
-fn report(run: &OwnedFd) -> Result<Report, SandboxError> {
-    let report = channel::receive_report(run).map_err(|source| SandboxError::Helper {
+fn unheard(source: io::Error) -> SandboxError {
+    SandboxError::Helper {
         step: "hearing from the sandbox",
         source,
-    })?;
+    }
+}
+
+/// The next report. A sandbox that says nothing until long after its command's time is not waited
+/// for any more.
+fn report(run: &OwnedFd, until: Option<Instant>) -> Result<Report, SandboxError> {
+    if let Some(until) = until
+        && !speaks(run, until)?
+    {
+        return Err(unheard(io::ErrorKind::TimedOut.into()));
+    }
+    let report = channel::receive_report(run).map_err(unheard)?;
     report.ok_or(SandboxError::Vanished)
+}
+
+/// Whether there is something to hear until then.
+fn speaks(run: &OwnedFd, until: Instant) -> Result<bool, SandboxError> {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).ok();
+        let mut waits = [PollFd::new(run, PollFlags::IN)];
+        match poll(&mut waits, left.as_ref()) {
+            Ok(woken) => return Ok(woken > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(unheard(errno.into())),
+        }
+    }
 }
 
 /// Waits until the program runs, or says why it does not; returns the number by which a session
 /// knows it.
-fn wait_for_program(run: &OwnedFd, program: Option<&Raw>) -> Result<Option<i32>, SandboxError> {
+fn wait_for_program(
+    run: &OwnedFd,
+    until: Option<Instant>,
+    program: Option<&Raw>,
+) -> Result<Option<i32>, SandboxError> {
     let mut placed = None;
     loop {
-        match report(run)? {
+        match report(run, until)? {
             Report::Started => return Ok(placed),
             Report::Placed { pid } => placed = Some(pid),
             Report::Failed { step, errno } => {
@@ -316,7 +348,7 @@ impl Running {
 
     /// Waits for the end of the command and of everything it started.
     pub fn wait(mut self) -> Result<Ended, SandboxError> {
-        let last = match report(&self.run) {
+        let last = match report(&self.run, self.until) {
             Ok(report) => Some(report),
             // Killed from outside, as by the kernel for its memory: the groups may know.
             Err(SandboxError::Vanished) => None,
@@ -390,21 +422,7 @@ impl Running {
 
     /// Whether the run is over within this time.
     pub fn ended_within(&self, time: Duration) -> Result<bool, SandboxError> {
-        let failed = |errno: rustix::io::Errno| SandboxError::Helper {
-            step: "hearing from the sandbox",
-            source: errno.into(),
-        };
-        let end = Instant::now() + time;
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let left = Timespec::try_from(left).ok();
-            let mut waits = [PollFd::new(&*self.run, PollFlags::IN)];
-            match poll(&mut waits, left.as_ref()) {
-                Ok(woken) => return Ok(woken > 0),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => return Err(failed(errno)),
-            }
-        }
+        speaks(&self.run, Instant::now() + time)
     }
 
     /// Ends the command and everything it started; [`Running::wait`] then returns.

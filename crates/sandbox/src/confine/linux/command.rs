@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::Pid;
 
+use super::landlock::Rules;
 use super::seccomp::Filter;
 use super::sys;
 use super::wire::{At, Failed, Raw, Report, Spec};
@@ -19,11 +20,13 @@ const SEARCH_DEFAULT: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 pub(super) fn start(
     spec: &Spec,
     standard: &[OwnedFd; 3],
-    filter: &Filter,
+    (rules, filter): (Rules, &Filter),
 ) -> Result<Result<Pid, i32>, Failed> {
     let mut report = None;
+    // The new process takes the rules out of the memory that both share.
+    let mut rules = Some(rules);
     let pid = sys::start_beside(&mut || {
-        report = Some(become_program(spec, standard, filter));
+        report = Some(become_program(spec, standard, (rules.take(), filter)));
     })
     .at("the command's process (fork)")?;
     match report {
@@ -41,8 +44,8 @@ pub(super) fn start(
 }
 
 /// Puts the last walls up around this process and becomes the program. Returns what went wrong.
-fn become_program(spec: &Spec, standard: &[OwnedFd; 3], filter: &Filter) -> Report {
-    match enclose(spec, standard, filter) {
+fn become_program(spec: &Spec, standard: &[OwnedFd; 3], walls: Walls<'_>) -> Report {
+    match enclose(spec, standard, walls) {
         Ok((argv, env)) => Report::NoProgram {
             errno: execute(spec, &argv, &env)
                 .raw_os_error()
@@ -54,10 +57,13 @@ fn become_program(spec: &Spec, standard: &[OwnedFd; 3], filter: &Filter) -> Repo
 
 type Words = Vec<CString>;
 
+/// The last walls, made ready.
+type Walls<'a> = (Option<Rules>, &'a Filter);
+
 fn enclose(
     spec: &Spec,
     [input, output, errors]: &[OwnedFd; 3],
-    filter: &Filter,
+    (rules, filter): Walls<'_>,
 ) -> Result<(Words, Words), Failed> {
     sys::reset_signals();
     rustix::process::setsid().at("a session of its own")?;
@@ -68,7 +74,8 @@ fn enclose(
     let argv = words(&spec.argv)?;
     let env = words(&spec.env)?;
     limits::apply(&spec.limits).at("the limits of a process")?;
-    landlock::restrict(spec)?;
+    let rules = rules.ok_or(rustix::io::Errno::INVAL);
+    landlock::restrict(rules.at("Landlock, whose rules were used already")?)?;
     seccomp::apply(filter)?;
     Ok((argv, env))
 }

@@ -19,7 +19,7 @@ use super::seccomp::Filter;
 use super::sys;
 use super::tree;
 use super::wire::{At, Failed, Net, Raw, Report, Spec};
-use super::{channel, privileges};
+use super::{channel, landlock, privileges};
 use crate::ended::Exit;
 use crate::limits::{self, Limit, LimitHit, Watcher};
 
@@ -130,6 +130,8 @@ fn go(
     let kept = kept_output(spec, &standard).at("watching the output")?;
     let uppers = enter(spec, ground)?;
     let watcher = Watcher::new(&spec.limits, uppers);
+    // While the caller makes the control groups.
+    let rules = landlock::rules(spec)?;
     let Ok(Some(groups)) = channel::receive_word(run) else {
         // Who asked has changed its mind, or is gone.
         sys::leave(1);
@@ -138,7 +140,7 @@ fn go(
         limits::join(group).at("joining a control group")?;
     }
     drop(groups);
-    let first = match command::start(spec, &standard, filter)? {
+    let first = match command::start(spec, &standard, (rules, filter))? {
         Ok(first) => first,
         Err(errno) => return Ok(Report::NoProgram { errno }),
     };

@@ -23,11 +23,20 @@ const DEVICES: &[&str] = &[
     "/dev/pts",
 ];
 
+/// The rules of a command, before anybody is held by them.
+#[derive(Debug)]
+pub(super) struct Rules(RulesetCreated);
+
+/// Makes the rules of a command. What they grant has to be in its place already.
+pub(super) fn rules(spec: &Spec) -> Result<Rules, Failed> {
+    let made = ruleset(spec, abi(spec.landlock_abi)).map_err(|error| refused(&error))??;
+    Ok(Rules(made))
+}
+
 /// Restricts this process for good. Anything less than full enforcement is an error.
-pub(super) fn restrict(spec: &Spec) -> Result<(), Failed> {
-    let abi = abi(spec.landlock_abi);
-    let rules = ruleset(spec, abi).map_err(|error| refused(&error))??;
+pub(super) fn restrict(rules: Rules) -> Result<(), Failed> {
     let status = rules
+        .0
         .no_new_privs(true)
         .restrict_self()
         .map_err(|error| refused(&error))?;
@@ -63,9 +72,9 @@ fn refused(error: &landlock::RulesetError) -> Failed {
     }
 }
 
-type Rules = Result<Result<RulesetCreated, Failed>, landlock::RulesetError>;
+type Made = Result<Result<RulesetCreated, Failed>, landlock::RulesetError>;
 
-fn ruleset(spec: &Spec, abi: ABI) -> Rules {
+fn ruleset(spec: &Spec, abi: ABI) -> Made {
     let all = AccessFs::from_all(abi);
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

@@ -36,6 +36,13 @@ pub(crate) fn landlock_abi() -> u32 {
     sys::landlock_abi()
 }
 
+/// How many processors this process may use; whoever bounds it in another way is not asked, which
+/// would take a dozen files.
+pub fn processors() -> usize {
+    let all = rustix::thread::sched_getaffinity(None);
+    all.map_or(1, |set| usize::try_from(set.count()).unwrap_or(1))
+}
+
 /// Who runs this: user and group.
 pub(crate) fn user() -> String {
     let uid = rustix::process::geteuid().as_raw();
