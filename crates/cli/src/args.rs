@@ -4,6 +4,7 @@ mod clients;
 mod commands;
 mod identity;
 mod ledger;
+mod plain;
 mod runtime;
 mod trace;
 
@@ -14,6 +15,7 @@ pub(crate) use clients::{HookArgs, InstallArgs, ScopeArg, UninstallArgs};
 pub(crate) use commands::{DoctorArgs, ExecArgs, ParkedArgs, ParkedVerb};
 pub(crate) use identity::user;
 pub(crate) use ledger::{LogArgs, ProveArgs, SealArgs, StatsArgs, VerifyArgs};
+pub(crate) use plain::{exec as plain_exec, hook as plain_hook};
 pub(crate) use runtime::{
     AnswerArgs, ApproveArgs, EpochArgs, EpochVerb, GrantArgs, GrantIssueArgs, GrantVerb, InitArgs,
     IntentNewArgs, IntentProposeArgs, PendingArgs, ProfileArg, RejectArgs, RunArgs, SessionArgs,
@@ -281,35 +283,6 @@ pub(crate) fn is_hook() -> bool {
         .nth(1)
         .is_some_and(|word| word == "hook")
 }
-
-/// The hook's line as `install` writes it, read without the rest of the command line: it is read
-/// before every call of an agent. `None` for anything else, help and mistakes among it.
-pub(crate) fn plain_hook() -> Option<(PlaceArgs, HookArgs)> {
-    if !is_hook() {
-        return None;
-    }
-    let mut found: [Option<std::ffi::OsString>; 5] = Default::default();
-    let mut words = std::env::args_os().skip(2);
-    while let Some(word) = words.next() {
-        let flags = ["--client", "--event", "--workspace", "--state-dir", FAIL];
-        let at = flags.iter().position(|flag| word == *flag)?;
-        let value = words.next().filter(|value| !value.is_empty())?;
-        if found.get_mut(at)?.replace(value).is_some() {
-            return None;
-        }
-    }
-    let [client, event, workspace, state_dir, fail] = found;
-    let place = PlaceArgs {
-        workspace: workspace.map(PathBuf::from),
-        state_dir: state_dir.map(PathBuf::from),
-    };
-    let text = |word: Option<std::ffi::OsString>| word?.into_string().ok();
-    let hook = HookArgs::new(text(client)?, text(event)?, text(fail));
-    Some((place, hook))
-}
-
-/// The flag that only builds for tests have.
-const FAIL: &str = if cfg!(debug_assertions) { "--fail" } else { "" };
 
 /// This program, by its absolute path.
 pub(crate) fn own_program() -> Option<String> {

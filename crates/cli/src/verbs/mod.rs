@@ -35,6 +35,9 @@ pub(crate) fn start() -> Exit {
     if let Some((place, hook)) = args::plain_hook() {
         return hook::run(&place, &hook);
     }
+    if let Some((place, exec)) = args::plain_exec() {
+        return exec::run(&place, &exec).unwrap_or_else(|failure| report::failure(&failure, false));
+    }
     match args::parse() {
         Ok(args) => run(args),
         Err(exit) if exit == Exit::Done || !args::is_hook() => exit,

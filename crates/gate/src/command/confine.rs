@@ -143,12 +143,7 @@ impl Room<'_> {
     ///
     /// Where only programs run that keep no caches, those in which the session has nothing yet are
     /// left as they are, for nobody to write to.
-    fn caches(
-        &self,
-        private: &Path,
-        command: &Command,
-        there: &[bool],
-    ) -> Vec<(PathBuf, String)> {
+    fn caches(&self, private: &Path, command: &Command, there: &[bool]) -> Vec<(PathBuf, String)> {
         let Some(home) = &self.yard.given.home else {
             return Vec::new();
         };

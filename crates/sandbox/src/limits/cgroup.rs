@@ -194,7 +194,7 @@ impl Group {
     }
 
     fn get(&self, file: &str) -> io::Result<String> {
-        kernel::text(&self.path.join(file))
+        kernel::text(self.path.join(file))
     }
 }
 
@@ -204,7 +204,11 @@ fn owner() -> io::Result<String> {
     let pid = std::process::id();
     let known = STARTED.get_or_init(|| (pid, started(pid)));
     // A copy of the process that found it out is another one.
-    let when = if known.0 == pid { known.1 } else { started(pid) };
+    let when = if known.0 == pid {
+        known.1
+    } else {
+        started(pid)
+    };
     let when = when.ok_or(io::ErrorKind::NotFound)?;
     Ok(format!("{pid}-{when}"))
 }

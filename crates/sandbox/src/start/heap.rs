@@ -3,9 +3,6 @@
 /// What the heap grows by. What is not touched costs nothing.
 const STEP_BYTES: libc::c_int = 1 << 20;
 
-/// Smaller pieces come from the heap and not from mappings of their own.
-const PIECE_BYTES: libc::c_int = 8 << 20;
-
 /// A short-lived process asks the kernel for its heap in a few steps instead of dozens, and gives
 /// nothing back before it ends.
 pub(super) fn widen() {
@@ -14,6 +11,5 @@ pub(super) fn widen() {
     unsafe {
         libc::mallopt(libc::M_TOP_PAD, STEP_BYTES);
         libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
-        libc::mallopt(libc::M_MMAP_THRESHOLD, PIECE_BYTES);
     }
 }
