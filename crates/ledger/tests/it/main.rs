@@ -10,7 +10,10 @@
 mod append;
 mod bad_places;
 #[path = "../../../workspace/tests/it/powerloss/disks.rs"]
-#[expect(clippy::disallowed_methods, reason = "disks are made, mounted and looked at by programs")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "disks are made, mounted and looked at by programs"
+)]
 mod disks;
 mod golden;
 mod hostile;

@@ -198,6 +198,22 @@ impl Crashed {
     }
 }
 
+/// When the power fails: at any event, or, as often, right after a step was acknowledged, where a
+/// promise has just been made.
+fn moment(recording: &Recording, dice: &mut Dice) -> usize {
+    let mut any = |count: usize| usize::try_from(dice.roll()).unwrap() % count;
+    let events = recording.events.len() + 1;
+    let is_promise = |event: &Event| matches!(event, Event::Label(text) if text.starts_with("ack"));
+    let promises: Vec<usize> = (1..events)
+        .filter(|at| is_promise(&recording.events[at - 1]))
+        .collect();
+    if any(2) == 0 && !promises.is_empty() {
+        promises[any(promises.len())]
+    } else {
+        any(events)
+    }
+}
+
 /// The disk after a power loss at an event: everything before the last flush, and of what came
 /// later any subset, torn at sectors.
 fn crash(recording: &Recording, at: usize, dice: &mut Dice) -> Crashed {
@@ -272,8 +288,7 @@ pub(crate) fn replay(
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut tally = Tally::default();
     while tally.examined() < states {
-        let at = usize::try_from(dice.roll()).unwrap() % (recording.events.len() + 1);
-        let crashed = crash(recording, at, &mut dice);
+        let crashed = crash(recording, moment(recording, &mut dice), &mut dice);
         let said = revive(kind, &crashed, look);
         if said == UNMOUNTABLE {
             // A superblock that is torn in itself is the file system's own limit.
