@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use tagout_workspace::Workspace;
 
 use self::disks::{BTRFS, EXT4, Kind, Recording, XFS, output, tools};
-use crate::support::{all, crash_program, quiet};
+use crate::support::{all, crash_program, need, quiet};
 
 /// Runs the crash program so that it believes to run in another boot of the machine.
 fn in_another_boot(folder: &Path, arguments: &[&str]) {
@@ -102,7 +102,11 @@ fn slow_power_may_fail_at_any_block_of_btrfs() {
     holds(BTRFS, states(400));
 }
 
-/// L4: whichever sync is left out, the look at the crash states finds the damage.
+/// L4: with a sync left out, the look at the crash states finds the damage. The changed folders are
+/// missed on btrfs alone, because on ext4 and XFS the sync of any file takes along every name that
+/// was changed before it. The folder of a new journal segment is missed nowhere: the sync of a new
+/// file takes its own name along. Nothing promises that elsewhere, so that sync is held by
+/// `a_journal_segment_is_named_before_it_is_used`.
 #[test]
 fn slow_a_missing_sync_is_found() {
     tools();
@@ -111,12 +115,46 @@ fn slow_a_missing_sync_is_found() {
         (XFS, "journal", 60),
         (BTRFS, "journal", 60),
         (EXT4, "images", 120),
+        (XFS, "images", 120),
+        (BTRFS, "images", 120),
         (EXT4, "checkpoint_files", 200),
         (XFS, "checkpoint_files", 120),
         (BTRFS, "checkpoint_files", 120),
+        (BTRFS, "checkpoint_folders", 200),
     ] {
         notices(kind, skip, states_max);
     }
+}
+
+/// L4: a checkpoint makes the changed files and their folders durable, then begins a segment and
+/// makes its name durable.
+#[test]
+fn a_journal_segment_is_named_before_it_is_used() {
+    need("strace");
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (root, state, log) = (at("w"), at("s"), at("log"));
+    assert_eq!(output(crash_program(), &["init", &root, &state]), "");
+    let status = Command::new("strace")
+        .args(["-f", "-y", "-o", &log])
+        .args(["-e", "trace=fsync,fdatasync"])
+        .arg(crash_program())
+        .args(["commit", &root, &state, "1", "1", "1"])
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let trace = fs::read_to_string(&log).unwrap();
+    let place = |path: &str| {
+        let end = format!("{path}>)");
+        let found = trace.rfind(&end);
+        found.unwrap_or_else(|| panic!("{path} is not synced: {trace}"))
+    };
+    let changed = ["w/a.txt", "w/dir/sub/c.txt", "w/dir/sub", "w/dir", "/w"];
+    let changed = changed.map(place).into_iter().max().unwrap();
+    let begun = place("s/journal/00000002.wal");
+    assert!(changed < begun, "{trace}");
+    assert!(begun < place("s/journal"), "{trace}");
 }
 
 /// L4: after a power loss torn pieces of ours are made whole, and someone else's work stays.
