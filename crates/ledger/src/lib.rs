@@ -26,7 +26,7 @@ mod stats;
 mod texts;
 mod verify;
 
-pub use append::{Appended, Durable, Ledger, Options, Repair, SealPolicy, Sealing};
+pub use append::{Appended, Durable, Ledger, Options, Repair, SealPolicy, Sealing, SyncPoint};
 pub use error::LedgerError;
 pub use event::{
     Commitment, ErrorDetails, Event, Kind, LifecycleState, NewEvent, PathChange, Stamp, Texts,

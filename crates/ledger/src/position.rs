@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tagout_vocab::Timestamp;
 use tagout_vocab::limits::LEDGER_TAIL_BYTES;
 
-use crate::append::{Ledger, Locked};
+use crate::append::{Ledger, Locked, SyncPoint};
 use crate::error::{At as _, LedgerError};
 use crate::merkle::Hash;
 use crate::place::FileId;
@@ -164,14 +164,16 @@ impl Ledger {
             .create_new(true)
             .open(&path)
             .at("create", &path)?;
-        place::sync_folder(&self.dir)?;
+        if self.options.skip_sync != Some(SyncPoint::Folder) {
+            place::sync_folder(&self.dir)?;
+        }
         self.open_segment(number)
     }
 
     /// Closes a segment and begins the next one.
     pub(crate) fn rotate(&self, position: &mut Position) -> Result<(), LedgerError> {
         // A line in the new segment must not be durable before the line it links to.
-        self.sync(&position.file, position.number)?;
+        self.sync(SyncPoint::Closed, &position.file, position.number)?;
         let next = self.begin_segment(position.number.saturating_add(1))?;
         *position = Position {
             number: next.number,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tagout_vocab::Timestamp;
 use tagout_vocab::limits::LEDGER_PROOF_BYTES_MAX;
 
-use crate::append::{Ledger, Sealing};
+use crate::append::{Ledger, Sealing, SyncPoint};
 use crate::error::{At as _, LedgerError};
 use crate::event::{Event, Kind, NewEvent, Stamp};
 use crate::format;
@@ -294,11 +294,9 @@ impl Ledger {
         sealed: &SignedCheckpoint,
         now: Timestamp,
     ) -> Result<(), LedgerError> {
-        place::replace(
-            &self.dir.join(CHECKPOINT),
-            sealed.text().as_bytes(),
-            Sync::Yes,
-        )?;
+        let is_skipped = self.options.skip_sync == Some(SyncPoint::Checkpoint);
+        let sync = if is_skipped { Sync::No } else { Sync::Yes };
+        place::replace(&self.dir.join(CHECKPOINT), sealed.text().as_bytes(), sync)?;
         let frontier = Frontier {
             size: tree.end(),
             time: now,

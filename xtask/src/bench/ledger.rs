@@ -52,6 +52,20 @@ const WANTED: &[Wanted] = &[
     },
     Wanted {
         of: ("bench", "verify"),
+        figure: "ok",
+        what: "verify: each round finds it whole",
+        unit: "of 1",
+        budget: Budget::AtLeast(1.0),
+    },
+    Wanted {
+        of: ("bench", "verify"),
+        figure: "cpu_share_of_bulk",
+        what: "the same by processor time",
+        unit: "×",
+        budget: Budget::Shown,
+    },
+    Wanted {
+        of: ("bench", "verify"),
         figure: "share_of_lines",
         what: "verify / SHA-256 line by line",
         unit: "×",

@@ -65,6 +65,8 @@ mod install;
 #[cfg(test)]
 mod intent;
 #[cfg(test)]
+mod killed_run;
+#[cfg(test)]
 mod ledgers;
 #[cfg(test)]
 mod lessons;

@@ -9,15 +9,18 @@
 
 mod append;
 mod bad_places;
+#[path = "../../../workspace/tests/it/powerloss/disks.rs"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "disks are made, mounted and looked at by programs"
+)]
+mod disks;
 mod golden;
 mod hostile;
 mod index;
+mod powerloss;
 mod processes;
 #[path = "../../../workspace/tests/it/powerloss/recorder.rs"]
-#[expect(
-    dead_code,
-    reason = "it is a disk that records, and serves here as a file system that is not of the kernel"
-)]
 mod recorder;
 mod seals;
 mod support;

@@ -132,6 +132,28 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
+/// Whether the long form of a test is wanted: `cargo xtask test --all` sets it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is how a run says how long it may take"
+)]
+pub(crate) fn all() -> bool {
+    std::env::var_os("TAGOUT_TEST_ALL").is_some()
+}
+
+/// Fails with the tool's name when it is not there: a test that silently does nothing proves
+/// nothing.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tools are looked for where a shell looks"
+)]
+pub(crate) fn need(tool: &str) {
+    let found = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).exists()))
+        || Path::new("/usr/sbin").join(tool).exists();
+    assert!(found, "this test needs `{tool}`, which is not installed");
+}
+
 /// The names of everything in a folder, for asserting that something stayed as it was.
 pub(crate) fn copy(from: &Path, to: &Path) {
     use std::os::unix::fs::DirBuilderExt as _;

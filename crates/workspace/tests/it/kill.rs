@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use crate::support::{crash_program, need};
 
 /// The calls that change something, or that stand between two changes.
-const CALLS: [&str; 15] = [
+const CALLS: [&str; 16] = [
     "openat",
     "openat2",
     "write",
@@ -20,6 +20,7 @@ const CALLS: [&str; 15] = [
     "unlinkat",
     "symlinkat",
     "fchmod",
+    "fchown",
     "ftruncate",
     "fallocate",
     "pwrite64",
@@ -70,9 +71,12 @@ struct Run {
     result: Result<String, String>,
 }
 
+#[derive(Clone)]
 struct Trial {
     base: PathBuf,
     folder: PathBuf,
+    /// Commits after which a checkpoint is due.
+    checkpoint: &'static str,
 }
 
 impl Trial {
@@ -86,10 +90,15 @@ impl Trial {
         (root, state)
     }
 
+    /// The commit from version 1 to 2.
+    const fn commit<'a>(&self, root: &'a str, state: &'a str) -> [&'a str; 6] {
+        ["commit", root, state, "2", "2", self.checkpoint]
+    }
+
     /// One commit from version 1 to 2, killed at a call; perhaps a recovery that is killed as well.
     fn at(&self, (call, when): (&str, usize), again: Option<(&str, usize)>) -> Run {
         let (root, state) = self.fresh();
-        let once = killed(call, when, &["commit", &root, &state, "2", "2"]);
+        let once = killed(call, when, &self.commit(&root, &state));
         let twice =
             again.is_some_and(|(call, when)| killed(call, when, &["recover", &root, &state]));
         let recovered = run(&["recover", &root, &state]);
@@ -137,8 +146,7 @@ fn trace(arguments: &[&str], into: &Path) -> String {
 
 /// Every crash point on its own, and with a second kill inside the recovery.
 fn try_all(
-    base: &Path,
-    folder: &Path,
+    trial: &Trial,
     points: &[(&'static str, usize)],
     recovery: &[(&'static str, usize)],
 ) -> Vec<Run> {
@@ -150,8 +158,8 @@ fn try_all(
     std::thread::scope(|scope| {
         for worker in 0..2 {
             let trial = Trial {
-                base: base.to_path_buf(),
-                folder: folder.join(format!("worker-{worker}")),
+                folder: trial.folder.with_extension(format!("worker-{worker}")),
+                ..trial.clone()
             };
             let (next, results) = (&next, &results);
             scope.spawn(move || {
@@ -174,6 +182,16 @@ fn try_all(
 /// wholly before or wholly after and the ledger agrees.
 #[test]
 fn slow_killed_anywhere_the_workspace_is_whole() {
+    killed_everywhere("64");
+}
+
+/// L4: the same where the commit is followed by a checkpoint.
+#[test]
+fn slow_killed_in_a_checkpoint_the_workspace_is_whole() {
+    killed_everywhere("1");
+}
+
+fn killed_everywhere(checkpoint: &'static str) {
     need("strace");
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let base = folder.path().join("base");
@@ -184,10 +202,14 @@ fn slow_killed_anywhere_the_workspace_is_whole() {
     let trial = Trial {
         base: base.clone(),
         folder: folder.path().join("trace"),
+        checkpoint,
     };
     let (root, state) = trial.fresh();
     let log = folder.path().join("log");
-    let points = points(&trace(&["commit", &root, &state, "2", "2"], &log));
+    let trace = trace(&trial.commit(&root, &state), &log);
+    let begins = trace.contains("journal/00000002.wal") || trace.contains("\"00000002.wal\"");
+    assert_eq!(begins, checkpoint == "1", "whether a checkpoint falls due");
+    let points = points(&trace);
     assert!(points.len() >= 100, "only {} crash points", points.len());
     let recovery = recovery_points(&trial, &log);
 
@@ -197,19 +219,19 @@ fn slow_killed_anywhere_the_workspace_is_whole() {
         .filter(|(call, _)| *call == "renameat2")
         .any(|(call, when)| {
             let (root, state) = trial.fresh();
-            killed(call, *when, &["commit", &root, &state, "2", "2"]);
+            killed(call, *when, &trial.commit(&root, &state));
             run(&["check", &root, &state, "1", "2"]).starts_with("bad")
         });
     assert!(half, "no kill left anything to recover");
 
-    let results = try_all(&base, folder.path(), &points, &recovery);
+    let results = try_all(&trial, &points, &recovery);
     tell(&points, &recovery, &results);
 }
 
 /// The calls of a recovery that has something to do.
 fn recovery_points(trial: &Trial, log: &Path) -> Vec<(&'static str, usize)> {
     let (root, state) = trial.fresh();
-    assert!(killed("renameat2", 2, &["commit", &root, &state, "2", "2"]));
+    assert!(killed("renameat2", 2, &trial.commit(&root, &state)));
     points(&trace(&["recover", &root, &state], log))
 }
 
