@@ -1,7 +1,9 @@
 //! H6: a person's yes is data, bound to one call, good once and for a while.
 
+use serde_json::json;
 use tagout_gate::{Admission, GateError, Outcome};
 use tagout_vocab::limits::{APPROVAL_GRANTED_MS_MAX, APPROVAL_PENDING_MS_MAX};
+use tagout_workspace::RelPath;
 
 use crate::support::*;
 
@@ -44,7 +46,7 @@ fn a_yes_is_good_once() {
     assert_ne!(anew.approval.as_deref(), Some(id.as_str()));
 }
 
-/// H6: a yes is bound to arguments, session and law.
+/// H6: a yes is bound to arguments and law.
 #[test]
 fn a_yes_is_bound_to_its_call() {
     let (world, engine, id) = asking();
@@ -66,6 +68,52 @@ fn a_yes_is_bound_to_its_call() {
         engine.execute(&write("src/a.txt", "one")).outcome,
         Outcome::Pending
     );
+    assert_eq!(world.read("src/a.txt"), None);
+}
+
+/// H6: a yes is bound to the session and the intent that asked, and is still good for these.
+#[test]
+fn a_yes_is_bound_to_its_session_and_intent() {
+    let mut world = World::with_policy(STRICT);
+    world.intents.push_str(
+        "  - id: INT-003\n    name: Sun\n    status: IN_PROGRESS\n    owned_scope: [src/**]\n",
+    );
+    world.engine().accept(&world.sources(), "ann").unwrap();
+    world.write("src/a.txt", "one");
+    let remover = tool("delete_file", |_, context| {
+        let path = context.resolve_name("src/a.txt")?;
+        context.transaction().delete(&RelPath::from(&path))?;
+        said("deleted")
+    });
+    let engine = world.engine_with(vec![remover]);
+    // Nothing but the session and its intent differs between the calls.
+    let delete = || call("delete_file", json!({ "path": "src/a.txt" }));
+    let begin = |session: &str, intent: &str| {
+        for call in [select(intent), read("src/a.txt")] {
+            let receipt = engine.execute(&in_session(call, session));
+            assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
+        }
+    };
+    let end = |session: &str| {
+        let done = call("attempt_completion", json!({ "result": "done" }));
+        let receipt = engine.execute(&in_session(done, session));
+        assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
+    };
+    begin("s-1", "INT-001");
+    let id = engine.execute(&delete()).approval.unwrap();
+    engine.approve(&id, "ann").unwrap();
+    end("s-1");
+    for (session, intent) in [("s-1", "INT-003"), ("s-2", "INT-001")] {
+        begin(session, intent);
+        let other = engine.execute(&in_session(delete(), session));
+        assert_eq!(other.outcome, Outcome::Pending, "{other:?}");
+        assert_ne!(other.approval.as_deref(), Some(id.as_str()));
+        assert_eq!(world.read("src/a.txt").as_deref(), Some("one"));
+        end(session);
+    }
+    begin("s-1", "INT-001");
+    let receipt = engine.execute(&delete());
+    assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
     assert_eq!(world.read("src/a.txt"), None);
 }
 
