@@ -28,7 +28,11 @@ fn write_after(site: &Site, line: &str, content: &str) -> Ran {
     let input = WRITE.replace("CONTENT", content);
     let inner = site.command(&["run", "write_to_file", "--session", "s", "--input", &input]);
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    let spaces: &[&str] = if is_root { &["-m"] } else { &["-U", "-r", "-m"] };
+    let spaces: &[&str] = if is_root {
+        &["-m"]
+    } else {
+        &["-U", "-r", "-m"]
+    };
     let line = format!("{line} && exec \"$@\"");
     let mut outer = Command::new("unshare");
     outer.args(spaces).args(["sh", "-ec", &line, "sh"]);
@@ -59,7 +63,8 @@ fn a_read_only_disk() {
             _ => site.state(),
         };
         let place = place.display();
-        let line = format!("mount --bind '{place}' '{place}' && mount -o remount,bind,ro '{place}'");
+        let line =
+            format!("mount --bind '{place}' '{place}' && mount -o remount,bind,ro '{place}'");
         let ran = write_after(&site, &line, "two");
         assert!([Some(1), Some(2)].contains(&ran.code), "{}", ran.shown());
         assert!(ran.stderr.contains("ead-only"), "{}", ran.shown());
@@ -71,7 +76,7 @@ fn a_read_only_disk() {
 /// L9 Bad place: a workspace, then a state, without room.
 #[test]
 fn a_full_disk() {
-    let large = "x".repeat(600_000);
+    let large = "x".repeat(100_000);
     for folder in ["src", "state"] {
         let site = site();
         let place = match folder {
@@ -80,7 +85,7 @@ fn a_full_disk() {
         };
         let place = place.display();
         let small = format!(
-            "room=$(( $(du -sk '{place}' | cut -f1) + 300 ))k && \
+            "room=$(( $(du -sk '{place}' | cut -f1) + 40 ))k && \
              cp -a '{place}' '{place}.copy' && mount -t tmpfs -o size=$room small '{place}' && \
              cp -a '{place}.copy/.' '{place}/' && rm -r '{place}.copy'"
         );

@@ -9,7 +9,11 @@ use crate::ran::Folder;
 /// Every step, by a few of its words, and how it ends.
 const STEPS: &[(&str, &str, &str)] = &[
     ("may read whatever", "completed", "ALLOWED"),
-    ("may not change anything before", "denied", "STATE_VIOLATION"),
+    (
+        "may not change anything before",
+        "denied",
+        "STATE_VIOLATION",
+    ),
     ("the handshake", "completed", "ALLOWED"),
     ("the write goes through", "completed", "ALLOWED"),
     ("A person edits the same file", "edited", "ALLOWED"),
@@ -55,7 +59,11 @@ fn every_step_comes_out_as_told() {
             assert_eq!(*came.1, "ISOLATION_UNAVAILABLE");
             continue;
         }
-        assert_eq!(came, (&json!(verdict), &json!(code)), "step {number}: {step}");
+        assert_eq!(
+            came,
+            (&json!(verdict), &json!(code)),
+            "step {number}: {step}"
+        );
         assert_eq!(step["step"], number);
     }
 }

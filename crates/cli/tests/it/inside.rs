@@ -51,7 +51,7 @@ const VERBS: &[(&str, &str, Inside)] = &[
     ("doctor", "", Works),
     (
         "grant issue",
-        "--to role:builder --capability filesystem.read --yes",
+        "--to role:builder --capability filesystem.read --anywhere --yes",
         Refused,
     ),
     ("grant list", "--yes", Refused),

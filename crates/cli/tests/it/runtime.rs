@@ -273,7 +273,10 @@ fn a_question_is_answered_once() {
     let ran = tool(&folder, "ask_followup_question", asks);
     assert!(ran.stdout.contains("8080"), "{}", ran.shown());
     let log = folder.run(&["log", "--json"]).stdout;
-    assert!(log.contains(&id) && log.contains("\"answered\":true"), "{log}");
+    assert!(
+        log.contains(&id) && log.contains("\"answered\":true"),
+        "{log}"
+    );
     let again = folder.run(&["answer", &id, "80", "--yes"]);
     assert_eq!(again.code, Some(4), "{}", again.shown());
     assert!(again.stderr.contains(&id), "{}", again.shown());

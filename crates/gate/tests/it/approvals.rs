@@ -1,9 +1,11 @@
 //! H6: a person's yes is data, bound to one call, good once and for a while.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use serde_json::json;
 use tagout_gate::{Admission, GateError, Outcome};
 use tagout_vocab::limits::{APPROVAL_GRANTED_MS_MAX, APPROVAL_PENDING_MS_MAX};
-use tagout_workspace::RelPath;
 
 use crate::support::*;
 
@@ -74,47 +76,42 @@ fn a_yes_is_bound_to_its_call() {
 /// H6: a yes is bound to the session and the intent that asked, and is still good for these.
 #[test]
 fn a_yes_is_bound_to_its_session_and_intent() {
-    let mut world = World::with_policy(STRICT);
-    world.intents.push_str(
-        "  - id: INT-003\n    name: Sun\n    status: IN_PROGRESS\n    owned_scope: [src/**]\n",
-    );
-    world.engine().accept(&world.sources(), "ann").unwrap();
-    world.write("src/a.txt", "one");
-    let remover = tool("delete_file", |_, context| {
-        let path = context.resolve_name("src/a.txt")?;
-        context.transaction().delete(&RelPath::from(&path))?;
-        said("deleted")
+    let world = World::with_policy(STRICT);
+    let count = Arc::new(AtomicU32::new(0));
+    let inside = count.clone();
+    // A call whose arguments name no intent, so that nothing else differs.
+    let begins = tool("new_task", move |_, _| {
+        inside.fetch_add(1, Ordering::SeqCst);
+        said("begun")
     });
-    let engine = world.engine_with(vec![remover]);
-    // Nothing but the session and its intent differs between the calls.
-    let delete = || call("delete_file", json!({ "path": "src/a.txt" }));
-    let begin = |session: &str, intent: &str| {
-        for call in [select(intent), read("src/a.txt")] {
-            let receipt = engine.execute(&in_session(call, session));
-            assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
-        }
+    let engine = world.engine_with(vec![begins]);
+    let begin = |session: &str| {
+        let call = call("new_task", json!({ "mode": "code", "message": "go on" }));
+        engine.execute(&in_session(call, session))
     };
-    let end = |session: &str| {
-        let done = call("attempt_completion", json!({ "result": "done" }));
-        let receipt = engine.execute(&in_session(done, session));
+    let take_up = |session: &str, intent: &str| {
+        let receipt = engine.execute(&in_session(select(intent), session));
         assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
     };
-    begin("s-1", "INT-001");
-    let id = engine.execute(&delete()).approval.unwrap();
+    take_up("s-1", "INT-001");
+    let asked = begin("s-1");
+    assert_eq!(asked.outcome, Outcome::Pending, "{asked:?}");
+    let id = asked.approval.unwrap();
     engine.approve(&id, "ann").unwrap();
-    end("s-1");
-    for (session, intent) in [("s-1", "INT-003"), ("s-2", "INT-001")] {
-        begin(session, intent);
-        let other = engine.execute(&in_session(delete(), session));
-        assert_eq!(other.outcome, Outcome::Pending, "{other:?}");
+    take_up("s-1", "INT-002");
+    take_up("s-2", "INT-001");
+    for session in ["s-1", "s-2"] {
+        let other = begin(session);
+        assert_eq!(other.outcome, Outcome::Pending, "{session}: {other:?}");
         assert_ne!(other.approval.as_deref(), Some(id.as_str()));
-        assert_eq!(world.read("src/a.txt").as_deref(), Some("one"));
-        end(session);
     }
-    begin("s-1", "INT-001");
-    let receipt = engine.execute(&delete());
+    let done = call("attempt_completion", json!({ "result": "done" }));
+    drop(engine.execute(&in_session(done, "s-2")));
+    take_up("s-1", "INT-001");
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    let receipt = begin("s-1");
     assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
-    assert_eq!(world.read("src/a.txt"), None);
+    assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
 /// H6: a yes that waits too long, and a request that nobody answers, are worth nothing.

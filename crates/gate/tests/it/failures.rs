@@ -154,7 +154,7 @@ fn a_timeout_is_tried_again() {
     let engine = in_action(&world, vec![slow]);
     let receipt = engine.execute(&write("src/a.txt", "one"));
     assert_rolled_back(&world, &receipt);
-    assert_eq!((code(&receipt).as_str(), receipt.retries), ("TIMEOUT", 3));
+    assert_eq!((code(&receipt), receipt.retries), ("TIMEOUT", 3));
     assert_eq!(count.load(Ordering::SeqCst), 4);
     assert_eq!(world.time.pauses.lock().unwrap().len(), 3);
     drop(open);

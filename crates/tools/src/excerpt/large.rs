@@ -72,8 +72,13 @@ pub fn scan(
     Ok(scan.end(offset, limit))
 }
 
+/// What a file in UTF-8 may begin with.
+const MARK: &str = "\u{feff}";
+
 #[derive(Default)]
 struct Scan {
+    /// The first bytes, as many as a mark has.
+    head: Vec<u8>,
     /// The first line that is shown, counted from zero.
     first: usize,
     /// Lines that have ended.
@@ -95,6 +100,8 @@ struct Scan {
 impl Scan {
     fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
+        let lacking = MARK.len().saturating_sub(self.head.len());
+        self.head.extend(piece.iter().take(lacking));
         self.has_nul |= piece.contains(&0);
         self.check(piece);
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -186,12 +193,13 @@ impl Scan {
         } else {
             Encoding::Latin1
         };
-        // The mark is a character of the first line, which may not be among those shown.
-        if let Some(first) = texts.first_mut().filter(|_| is_utf8 && self.first == 0)
-            && let Some(rest) = first.strip_prefix('\u{feff}')
-        {
-            *first = rest.to_owned();
+        if is_utf8 && self.head == MARK.as_bytes() {
             encoding = Encoding::Utf8Bom;
+            // The mark is a character of the first line, which may not be among those shown.
+            let first = texts.first_mut().filter(|_| self.first == 0);
+            if let Some(first) = first {
+                *first = first.strip_prefix(MARK).unwrap_or(first).to_owned();
+            }
         }
         let end = self
             .first

@@ -7,7 +7,7 @@ use tagout_vocab::WorkspacePath;
 
 use super::files::{look, not_root, refused, told};
 use super::input::{Input, invalid};
-use crate::excerpt::{Excerpt, Indentation, Scanned, block, scan, slice};
+use crate::excerpt::{Indentation, Scanned, block, scan, slice};
 use crate::fault::Fault;
 use crate::text::Text;
 

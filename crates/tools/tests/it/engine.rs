@@ -64,7 +64,7 @@ fn world() -> World {
 
 impl World {
     fn call(&self, tool: &str, mut arguments: Value) -> Receipt {
-        if ["write_to_file", "apply_patch"].contains(&tool) {
+        if ["write_to_file", "apply_patch", "delete_file"].contains(&tool) {
             arguments["intent_id"] = json!("INT-001");
             arguments["mutation_class"] = json!("INTENT_EVOLUTION");
         }
@@ -125,7 +125,7 @@ fn native_tools_run_through_the_whole_lifecycle() {
 #[test]
 fn binary_and_large_files_are_no_dead_end() {
     let world = world();
-    world.call("select_active_intent", json!({"intent_id": "INT-001"}));
+    drop(world.call("select_active_intent", json!({"intent_id": "INT-001"})));
     std::fs::create_dir_all(world.root.join("src")).unwrap();
     let large = vec![b'x'; 9 * 1024 * 1024];
     for (name, bytes) in [("src/bin", &b"a\0b"[..]), ("src/large", &large)] {

@@ -314,7 +314,7 @@ fn a_large_sparse_file_comes_back() {
 
 /// L4: a file of 100 MB of which every byte counts goes and comes back.
 #[test]
-fn a_large_dense_file_comes_back() {
+fn slow_a_large_dense_file_comes_back() {
     let place = Place::new();
     let path = place.root().join("large");
     let mut state = 7_u64;
