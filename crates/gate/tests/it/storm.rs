@@ -178,8 +178,10 @@ fn kept_in_state(folder: &Path) -> BTreeSet<String> {
         let bytes = fs::read(entry.path()).unwrap_or_default();
         // A record begins in the middle of a line of its segment.
         for line in lines_of(&bytes) {
-            let save = line.rfind("G.").map(|at| line[at..].to_owned());
-            found.extend(save.filter(|save| save[2..].bytes().all(|byte| byte.is_ascii_digit())));
+            let number = line.rsplit_once("G.").map(|(_, number)| number);
+            let is_number = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
+            let save = number.filter(is_number).map(|number| format!("G.{number}"));
+            found.extend(save);
         }
     }
     found

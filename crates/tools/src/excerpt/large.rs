@@ -89,8 +89,8 @@ struct Scan {
     is_utf8: bool,
     /// The front of a character that the next piece ends.
     split: Vec<u8>,
-    has_lf: bool,
-    has_crlf: bool,
+    /// Of these, the ones that ended in `\r\n`.
+    crlf: usize,
     /// The lines that are shown, each as far as it can be.
     kept: Vec<Vec<u8>>,
     kept_bytes: usize,
@@ -130,8 +130,7 @@ impl Scan {
 
     fn ends(&mut self) {
         let is_crlf = self.last == b'\r';
-        self.has_crlf |= is_crlf;
-        self.has_lf |= !is_crlf;
+        self.crlf += usize::from(is_crlf);
         if is_crlf && self.line.last() == Some(&b'\r') {
             self.line.pop();
         }
@@ -216,11 +215,11 @@ impl Scan {
             lines,
             bytes: self.bytes,
             encoding: encoding.as_str(),
-            endings: match (self.has_lf, self.has_crlf) {
-                (false, false) => None,
-                (true, false) => Some("lf"),
-                (false, true) => Some("crlf"),
-                (true, true) => Some("mixed"),
+            endings: match (self.ended, self.crlf) {
+                (0, _) => None,
+                (_, 0) => Some("lf"),
+                (all, crlf) if all == crlf => Some("crlf"),
+                _ => Some("mixed"),
             },
             final_newline,
         })

@@ -40,7 +40,9 @@ pub(super) fn read_file(
     if shown.encoding == BINARY {
         let digest = context.workspace().digest(&RelPath::from(&path));
         let digest = digest.map_err(refused)?.map(|digest| digest.hex());
-        answer["digest"] = json!(digest.unwrap_or_default());
+        if let Some(answer) = answer.as_object_mut() {
+            answer.insert("digest".to_owned(), json!(digest.unwrap_or_default()));
+        }
     }
     context.note_seen(&path);
     Ok(answer)
