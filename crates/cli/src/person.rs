@@ -5,35 +5,22 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use tagout_vocab::Code;
 use tagout_vocab::limits::ASKED_COUNT_MAX;
 
-use crate::args;
 use crate::failure::Failure;
 use crate::report;
 
-/// Refuses a verb unless a person runs it: at a terminal, or in a script that says `--yes`.
-///
-/// Inside a governed call nothing helps, also not `--yes`. Such a call is known by its environment,
-/// which a process can clear, and by a mark of the sandbox, which it can't. There the refusal names
-/// no way around, because agents read it. To an agent that a hook governs the hook refuses the
-/// verb, `--yes` or not.
+/// Refuses a verb unless a person runs it: at a terminal, or in a script that says `--yes`. Inside
+/// a governed call it was refused before it began.
 pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
-    let refused = |why: &str, hint: &str| {
-        let code = Code::PersonOnly;
-        let message = format!("{}: `tagout {verb}` is for people: {why}", code.as_str());
-        Failure::denied(code, message).hint(hint)
-    };
-    if args::is_governed() {
-        return Err(refused(
-            "this is a governed call",
-            "ask the person whom you work for to run it",
-        ));
+    if yes || io::stdin().is_terminal() {
+        return Ok(());
     }
-    if !yes && !io::stdin().is_terminal() {
-        return Err(refused(
-            "standard input is not a terminal",
-            "run it at a terminal; in a script of a person's own: add `--yes`",
-        ));
-    }
-    Ok(())
+    let code = Code::PersonOnly;
+    let message = format!(
+        "{}: `tagout {verb}` is for people: standard input is not a terminal",
+        code.as_str()
+    );
+    Err(Failure::denied(code, message)
+        .hint("run it at a terminal; in a script of a person's own: add `--yes`"))
 }
 
 /// Asks for a yes, unless it was given on the command line.

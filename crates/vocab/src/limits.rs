@@ -637,6 +637,10 @@ pub const TRACE_HELD_RECORDS_MAX: usize = 64;
 /// Records that one question to the trace is answered with, unless it says how many.
 pub const TRACE_QUERY_RECORDS_MAX: usize = 10_000;
 
+/// Pages of 4 KiB that lie in the log beside the trace's database before they are moved into it,
+/// which waits for the disk. Whoever opens the database first reads the log.
+pub const TRACE_LOG_PAGES_MAX: u32 = 256;
+
 /// Events of the ledger that one tidying looks through for executions without an end.
 pub const LOST_SCAN_EVENTS_MAX: usize = 20_000;
 

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use tagout_vocab::Digest;
 
 use crate::error::{Error, at};
+use crate::relpath::RelPath;
 use crate::sys::{self, Handle, Rename};
 
 /// How many bytes are read at once.
@@ -122,15 +123,19 @@ impl Images {
         }
     }
 
-    /// Copies an image into a file and checks the digest on the way.
-    pub(crate) fn copy_to(&self, digest: &Digest, to: &mut File) -> Result<(), Error> {
+    /// Copies an image into a file that shall stand at a path and checks the digest on the way.
+    pub(crate) fn copy_to(
+        &self,
+        digest: &Digest,
+        (to, path): (&mut File, &RelPath),
+    ) -> Result<(), Error> {
         let from = self.open(digest)?;
         let copied = if sys::clone_file(&from, to).is_ok() {
             hash_file(to)
         } else {
             copy_sparse(&from, to)
         };
-        let (found, _) = copied.map_err(at("read", "the image store"))?;
+        let (found, _) = copied.map_err(at("write", path.to_string()))?;
         Self::verified(digest, &found)
     }
 

@@ -42,19 +42,25 @@ impl Blobs<'_> {
     }
 
     /// Writes the bytes of a file at an open file's position.
-    pub(crate) fn fill(&self, to: &Handle, node: &Node) -> Result<(), Error> {
+    pub(crate) fn fill(&self, to: &Handle, node: &Node, path: &RelPath) -> Result<(), Error> {
         match node {
             Node::File {
                 digest,
                 size,
                 place,
-            } => self.write(to, digest, *size, place),
+            } => self.write((to, path), digest, *size, place),
             Node::Symlink { .. } | Node::Dir | Node::Pipe | Node::Socket => Ok(()),
         }
     }
 
-    fn write(&self, to: &Handle, digest: &Digest, size: u64, place: &Place) -> Result<(), Error> {
-        let doing = || at("write", "a file");
+    fn write(
+        &self,
+        (to, path): (&Handle, &RelPath),
+        digest: &Digest,
+        size: u64,
+        place: &Place,
+    ) -> Result<(), Error> {
+        let doing = || at("write", path.to_string());
         match place {
             Place::Inline { start } => {
                 sys::write_all(to, self.inline(*start, size)?).map_err(doing())
@@ -62,7 +68,7 @@ impl Blobs<'_> {
             Place::Memory(bytes) => sys::write_all(to, bytes).map_err(doing()),
             Place::Stored | Place::Nowhere => {
                 let mut file = to.duplicate().map_err(doing())?.into_file();
-                self.images.copy_to(digest, &mut file)
+                self.images.copy_to(digest, (&mut file, path))
             }
         }
     }
@@ -157,14 +163,16 @@ fn node(
 ) -> Result<(), Error> {
     let special = |kind| {
         special_node(folder, name, kind, &item.meta)
-            .map_err(at("make the pipe or socket", shown(name)))
+            .map_err(at("make the pipe or socket", path.to_string()))
     };
     match &item.node {
         Node::Pipe => special(sys::Kind::Fifo),
         Node::Socket => special(sys::Kind::Socket),
-        Node::Dir => sys::mkdir(folder, name, 0o700).map_err(at("make the folder", shown(name))),
+        Node::Dir => {
+            sys::mkdir(folder, name, 0o700).map_err(at("make the folder", path.to_string()))
+        }
         Node::Symlink { target } => link_node(folder, name, target, &item.meta)
-            .map_err(at("make the symbolic link", shown(name))),
+            .map_err(at("make the symbolic link", path.to_string())),
         Node::File {
             digest,
             size,
@@ -175,9 +183,9 @@ fn node(
             }
             // Mostly the mode is right from the start, and one call is saved.
             let created = sys::create(folder, name, item.meta.mode & 0o777);
-            let created = created.map_err(at("write", shown(name)))?;
-            maker.blobs.write(&created, digest, *size, place)?;
-            finish(&created, &item.meta).map_err(at("set the attributes of", shown(name)))
+            let created = created.map_err(at("write", path.to_string()))?;
+            maker.blobs.write((&created, path), digest, *size, place)?;
+            finish(&created, &item.meta).map_err(at("set the attributes of", path.to_string()))
         }
     }
 }

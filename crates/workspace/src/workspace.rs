@@ -71,8 +71,8 @@ impl Workspace {
         Ok(Transaction::new(self, execution.clone(), owner))
     }
 
-    /// The bytes of a file, links not followed.
-    pub fn read(&self, path: &RelPath, max: u64) -> Result<Vec<u8>, Error> {
+    /// A file to be read piece by piece, links not followed, and how many bytes it has.
+    pub fn open_file(&self, path: &RelPath) -> Result<(std::fs::File, u64), Error> {
         let shown = || path.to_string();
         let file =
             sys::open_read(self.root.handle(), path.as_bytes()).map_err(at("read", shown()))?;
@@ -85,15 +85,21 @@ impl Workspace {
                 needed,
             });
         }
+        Ok((file.into_file(), stat.size))
+    }
+
+    /// The bytes of a file, links not followed.
+    pub fn read(&self, path: &RelPath, max: u64) -> Result<Vec<u8>, Error> {
+        let (file, size) = self.open_file(path)?;
         let mut bytes = Vec::new();
-        let mut limited = file.into_file().take(max.saturating_add(1));
+        let mut limited = file.take(max.saturating_add(1));
         limited
             .read_to_end(&mut bytes)
-            .map_err(at("read", shown()))?;
+            .map_err(at("read", path.to_string()))?;
         if bytes.len() as u64 > max {
             return Err(Error::TooLarge {
-                path: shown(),
-                size: stat.size,
+                path: path.to_string(),
+                size,
                 max,
             });
         }

@@ -10,6 +10,7 @@ mod explain;
 mod grant;
 mod hook;
 mod init;
+mod inside;
 mod install;
 mod intent;
 mod lint;
@@ -50,6 +51,9 @@ pub(crate) fn start() -> Exit {
 fn run(args: Args) -> Exit {
     let place = &args.place;
     let json = args::wants_json();
+    if let Err(failure) = inside::allowed(&args.verb) {
+        return report::failure(&failure, json);
+    }
     let result = match args.verb {
         Verb::Explain(verb) => explain::run(place, &verb),
         Verb::Intent(verb) => intent::run(place, &verb),

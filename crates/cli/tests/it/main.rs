@@ -5,6 +5,8 @@
 )]
 
 #[cfg(test)]
+mod bad_disks;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod commits;
@@ -60,6 +62,8 @@ mod hooked;
 mod init;
 #[cfg(test)]
 mod init_asked;
+#[cfg(test)]
+mod inside;
 #[cfg(test)]
 mod install;
 #[cfg(test)]

@@ -249,3 +249,39 @@ fn intents_of_people() {
         fs::read_to_string(folder.path().join(".orchestration/active_intents.yaml")).unwrap();
     assert_eq!(before, after);
 }
+
+/// H6: a question is stored, a person answers it once, and the agent gets the answer when it asks
+/// again.
+#[test]
+fn a_question_is_answered_once() {
+    let folder = set_up();
+    let asks = r#"{"question": "Which port?", "follow_up": [{"text": "80"}, {"text": "8080"}]}"#;
+    let ran = tool(&folder, "ask_followup_question", asks);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let ran = folder.run(&["pending", "--json"]);
+    assert!(ran.stdout.contains("Which port?"), "{}", ran.shown());
+    let id = ran
+        .stdout
+        .split('"')
+        .find(|word| word.starts_with("q-"))
+        .unwrap()
+        .to_owned();
+    let ran = folder.run(&["answer", &id, "8080", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert!(ran.stdout.contains("answered"), "{}", ran.shown());
+    assert!(!folder.run(&["pending", "--json"]).stdout.contains(&id));
+    let ran = tool(&folder, "ask_followup_question", asks);
+    assert!(ran.stdout.contains("8080"), "{}", ran.shown());
+    let log = folder.run(&["log", "--json"]).stdout;
+    assert!(
+        log.contains(&id) && log.contains("\"answered\":true"),
+        "{log}"
+    );
+    let again = folder.run(&["answer", &id, "80", "--yes"]);
+    assert_eq!(again.code, Some(4), "{}", again.shown());
+    assert!(again.stderr.contains(&id), "{}", again.shown());
+    let ran = tool(&folder, "ask_followup_question", asks);
+    assert!(!ran.stdout.contains("\"80\""), "{}", ran.shown());
+    let unknown = folder.run(&["answer", "q-0", "80", "--yes"]);
+    assert_eq!(unknown.code, Some(3), "{}", unknown.shown());
+}

@@ -60,19 +60,32 @@ impl Store {
     }
 
     pub(crate) fn intent_use(&self, id: &IntentId) -> Result<IntentUse, GateError> {
-        Ok(Self::read(&self.intent_path(id))?.unwrap_or_default())
+        let path = self.intent_path(id);
+        let lines = files::read(&path, RECORD_BYTES_MAX)?.unwrap_or_default();
+        last_whole(&lines).map_err(|source| GateError::Damaged { path, source })
     }
 
+    /// Changes what is kept of an intent. Who holds it is durable before this returns. What was
+    /// used up is only added, as a session's counts are: a power failure may take the last of it,
+    /// never what was there before.
     fn change_intent(
         &self,
         id: &IntentId,
         change: impl FnOnce(&mut IntentUse) -> bool,
     ) -> Result<bool, GateError> {
         let _locked = self.lock(Path::new(FOLDER))?;
-        let mut found = self.intent_use(id)?;
-        let done = change(&mut found);
+        let before = self.intent_use(id)?;
+        let mut after = before.clone();
+        let done = change(&mut after);
         if done {
-            Self::write(&self.intent_path(id), &found)?;
+            let path = self.intent_path(id);
+            let grown = std::fs::metadata(&path).map_or(u64::MAX, |found| found.len());
+            let holder = |one: &IntentUse| one.lease.as_ref().map(|lease| lease.session.clone());
+            if holder(&before) != holder(&after) || grown > SESSION_LOG_BYTES_MAX {
+                Self::write(&path, &after)?;
+            } else {
+                files::append_lines(&path, &Self::bytes(&path, &after)?)?;
+            }
         }
         Ok(done)
     }
@@ -197,4 +210,20 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// The last whole line holds; one that a crash tore never counted. Where something was written and
+/// nothing of it can be read, that is an error.
+fn last_whole(lines: &[u8]) -> Result<IntentUse, serde_json::Error> {
+    let mut error = None;
+    for line in lines.split(|byte| *byte == b'\n').rev() {
+        if line.is_empty() {
+            continue;
+        }
+        match serde_json::from_slice(line) {
+            Ok(found) => return Ok(found),
+            Err(failed) => error = Some(failed),
+        }
+    }
+    error.map_or_else(|| Ok(IntentUse::default()), Err)
 }

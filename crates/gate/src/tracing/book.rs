@@ -5,9 +5,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use tagout_trace::history::{Key, Store, StoreError};
-use tagout_vocab::limits::LOCK_WAIT_MS_MAX;
+use tagout_vocab::limits::{LOCK_WAIT_MS_MAX, TRACE_LOG_PAGES_MAX};
 use tagout_vocab::{CallId, Timestamp};
 use tagout_workspace::files;
 
@@ -116,6 +117,12 @@ impl Book {
         let opened = Connection::open(&path).and_then(|connection| {
             connection.busy_timeout(Duration::from_millis(LOCK_WAIT_MS_MAX))?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
+            // Everything here can be made again from the ledger and the journal, so nobody waits
+            // for the disk after each call: what was added lies in the log beside the database
+            // until that has grown. The order in which it reaches the disk then is kept, and so
+            // the database is whole after a power failure, if a little behind.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            connection.pragma_update(None, "wal_autocheckpoint", TRACE_LOG_PAGES_MAX)?;
             Ok((is_set_up(&connection)?, connection))
         });
         let opened = match opened {

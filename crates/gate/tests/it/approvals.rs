@@ -1,5 +1,9 @@
 //! H6: a person's yes is data, bound to one call, good once and for a while.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::json;
 use tagout_gate::{Admission, GateError, Outcome};
 use tagout_vocab::limits::{APPROVAL_GRANTED_MS_MAX, APPROVAL_PENDING_MS_MAX};
 
@@ -44,7 +48,7 @@ fn a_yes_is_good_once() {
     assert_ne!(anew.approval.as_deref(), Some(id.as_str()));
 }
 
-/// H6: a yes is bound to arguments, session and law.
+/// H6: a yes is bound to arguments and law.
 #[test]
 fn a_yes_is_bound_to_its_call() {
     let (world, engine, id) = asking();
@@ -67,6 +71,47 @@ fn a_yes_is_bound_to_its_call() {
         Outcome::Pending
     );
     assert_eq!(world.read("src/a.txt"), None);
+}
+
+/// H6: a yes is bound to the session and the intent that asked, and is still good for these.
+#[test]
+fn a_yes_is_bound_to_its_session_and_intent() {
+    let world = World::with_policy(STRICT);
+    let count = Arc::new(AtomicU32::new(0));
+    let inside = count.clone();
+    // A call whose arguments name no intent, so that nothing else differs.
+    let begins = tool("new_task", move |_, _| {
+        inside.fetch_add(1, Ordering::SeqCst);
+        said("begun")
+    });
+    let engine = world.engine_with(vec![begins]);
+    let begin = |session: &str| {
+        let call = call("new_task", json!({ "mode": "code", "message": "go on" }));
+        engine.execute(&in_session(call, session))
+    };
+    let take_up = |session: &str, intent: &str| {
+        let receipt = engine.execute(&in_session(select(intent), session));
+        assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
+    };
+    take_up("s-1", "INT-001");
+    let asked = begin("s-1");
+    assert_eq!(asked.outcome, Outcome::Pending, "{asked:?}");
+    let id = asked.approval.unwrap();
+    engine.approve(&id, "ann").unwrap();
+    take_up("s-1", "INT-002");
+    take_up("s-2", "INT-001");
+    for session in ["s-1", "s-2"] {
+        let other = begin(session);
+        assert_eq!(other.outcome, Outcome::Pending, "{session}: {other:?}");
+        assert_ne!(other.approval.as_deref(), Some(id.as_str()));
+    }
+    let done = call("attempt_completion", json!({ "result": "done" }));
+    drop(engine.execute(&in_session(done, "s-2")));
+    take_up("s-1", "INT-001");
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    let receipt = begin("s-1");
+    assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
+    assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
 /// H6: a yes that waits too long, and a request that nobody answers, are worth nothing.

@@ -49,9 +49,20 @@ fn a_path_of_4096_bytes() {
     let long = format!("src/{}", "d/".repeat(2_045));
     for path in [format!("{long}ab"), format!("src/{}", "n".repeat(256))] {
         let receipt = engine.execute(&write(&path, "x"));
-        assert_ne!(receipt.outcome, Outcome::Completed, "{}", path.len());
-        assert!(receipt.refusal.is_some());
+        assert_eq!(code(&receipt), "SCHEMA_INVALID", "{receipt:?}");
+        assert_eq!(receipt.outcome, Outcome::Failed);
+        assert_eq!(receipt.failure, Some(FailureKind::Validation));
+        assert!(receipt.execution.is_none(), "{receipt:?}");
+        let reason = receipt.refusal.unwrap().reason;
+        assert!(
+            reason.contains("/path") && reason.contains("bytes"),
+            "{reason}"
+        );
     }
+    // What is as long as it may be gets as far as the workspace.
+    let longest = format!("src/{}", "n".repeat(255));
+    assert_eq!(code(&engine.execute(&write(&longest, "x"))), "ALLOWED");
+    std::fs::remove_file(world.root.join(longest)).unwrap();
     assert_eq!(
         std::fs::read_dir(world.root.join("src")).unwrap().count(),
         0

@@ -137,6 +137,29 @@ fn a_tool_that_hangs_is_left_behind_and_cannot_write_later() {
     assert_eq!(world.read("src/a.txt"), None);
 }
 
+/// L9: a timeout of an idempotent tool is tried again, three times at most.
+#[test]
+fn a_timeout_is_tried_again() {
+    let world = World::new();
+    let count = Arc::new(AtomicU32::new(0));
+    let inside = count.clone();
+    let (open, wait) = latch();
+    let mut slow = tool("write_to_file", move |_, _| {
+        inside.fetch_add(1, Ordering::SeqCst);
+        wait();
+        said("late")
+    });
+    slow.declaration.resource_limits.max_execution_time_ms = Some(20);
+    assert!(slow.declaration.idempotent);
+    let engine = in_action(&world, vec![slow]);
+    let receipt = engine.execute(&write("src/a.txt", "one"));
+    assert_rolled_back(&world, &receipt);
+    assert_eq!((code(&receipt), receipt.retries), ("TIMEOUT", 3));
+    assert_eq!(count.load(Ordering::SeqCst), 4);
+    assert_eq!(world.time.pauses.lock().unwrap().len(), 3);
+    drop(open);
+}
+
 /// L6: a file larger than the tool's own bound is a resource failure.
 #[test]
 fn a_file_beyond_its_limit_is_not_written() {

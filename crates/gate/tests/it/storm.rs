@@ -102,11 +102,39 @@ fn appending_editor(root: &Path, stop: &AtomicBool) -> Vec<(String, String)> {
     written
 }
 
+/// What the saving editor did.
+#[derive(Default)]
+struct Saves {
+    /// Every line that it saved, and where.
+    lines: Vec<(&'static str, String)>,
+    /// Where it wrote over saves of its own that it had not read.
+    overlooked: Vec<Overlooked>,
+    /// What it saved last.
+    last: BTreeMap<&'static str, Vec<u8>>,
+}
+
+/// A save for which the editor had read the file in the middle of something: its own save before
+/// was not in what it read.
+struct Overlooked {
+    /// The saves that were not in it.
+    lines: BTreeSet<String>,
+    /// What was in it and had not been when the editor saved before.
+    instead: BTreeSet<String>,
+}
+
+fn lines_of(bytes: &[u8]) -> BTreeSet<String> {
+    let lines = bytes.split(|byte| [b'\n', 0].contains(byte));
+    let lines = lines.filter(|line| !line.is_empty());
+    lines
+        .map(|line| String::from_utf8_lossy(line).into_owned())
+        .collect()
+}
+
 /// Saves as an editor does that writes a new file and renames it over the old one. What others
-/// wrote between its reading and its renaming is its own loss; that its last save survives is ours
-/// to keep.
-fn saving_editor(root: &Path, stop: &AtomicBool) -> BTreeMap<&'static str, Vec<u8>> {
-    let mut last = BTreeMap::new();
+/// wrote between its reading and its renaming is its own loss; that its saves survive is ours to
+/// keep.
+fn saving_editor(root: &Path, stop: &AtomicBool) -> Saves {
+    let mut saves = Saves::default();
     for count in 0_u64.. {
         if stop.load(Ordering::Relaxed) {
             break;
@@ -114,15 +142,93 @@ fn saving_editor(root: &Path, stop: &AtomicBool) -> BTreeMap<&'static str, Vec<u
         let name = FILES[4 + usize::try_from(count % 2).unwrap()];
         let path = root.join(name);
         let mut bytes = fs::read(&path).unwrap();
-        bytes.extend_from_slice(format!("G.{count}\n").as_bytes());
+        let before = lines_of(saves.last.get(name).map_or(&[], Vec::as_slice));
+        let now = lines_of(&bytes);
+        let gone = before.difference(&now).filter(|line| is_save(line));
+        let lines: BTreeSet<String> = gone.cloned().collect();
+        if !lines.is_empty() {
+            let instead = now.difference(&before).cloned().collect();
+            saves.overlooked.push(Overlooked { lines, instead });
+        }
+        let line = format!("G.{count}");
+        bytes.extend_from_slice(format!("{line}\n").as_bytes());
         let temporary = root.join(format!(".{name}.swp"));
         fs::write(&temporary, &bytes).unwrap();
         std::thread::sleep(Duration::from_micros(count % 3 * 500));
         fs::rename(&temporary, &path).unwrap();
-        last.insert(name, bytes);
+        saves.lines.push((name, line));
+        saves.last.insert(name, bytes);
         std::thread::sleep(Duration::from_millis(11));
     }
-    last
+    saves
+}
+
+fn is_save(line: &str) -> bool {
+    line.starts_with("G.")
+}
+
+/// The saves of which the state holds the bytes, so that they can be had back.
+fn kept_in_state(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        if entry.file_type().unwrap().is_dir() {
+            found.append(&mut kept_in_state(&entry.path()));
+            continue;
+        }
+        let bytes = fs::read(entry.path()).unwrap_or_default();
+        // A record begins in the middle of a line of its segment.
+        for line in lines_of(&bytes) {
+            let number = line.rsplit_once("G.").map(|(_, number)| number);
+            let is_number = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
+            let save = number.filter(is_number).map(|number| format!("G.{number}"));
+            found.extend(save);
+        }
+    }
+    found
+}
+
+/// Every save is in the file, in a version kept beside it or among the images of what was replaced.
+/// Otherwise the editor itself wrote over it: it had read what a change showed that was taken back.
+fn every_save_is_kept(
+    saves: &Saves,
+    told: &Told,
+    files: &BTreeMap<&str, Vec<String>>,
+    beside: &BTreeSet<String>,
+    state: &BTreeSet<String>,
+) {
+    let taken_back = |one: &&Overlooked| one.instead.iter().any(|id| is_transaction(id, told));
+    let own: BTreeSet<&String> = saves
+        .overlooked
+        .iter()
+        .filter(taken_back)
+        .flat_map(|one| &one.lines)
+        .collect();
+    let mut counts = [0_usize; 4];
+    for (file, line) in &saves.lines {
+        let places = [
+            files[file].contains(line),
+            beside.contains(line),
+            state.contains(line),
+            own.contains(line),
+        ];
+        let place = places.iter().position(|there| *there);
+        let place = place.unwrap_or_else(|| panic!("the foreign save {line} of {file} is lost"));
+        counts[place] += 1;
+    }
+    let [there, beside, state, own] = counts;
+    println!(
+        "{} saves: {there} in the file, {beside} beside it, {state} in the state, {own} written \
+         over by the editor, which read {} times in the middle of a change",
+        saves.lines.len(),
+        saves.overlooked.len()
+    );
+    // Most saves are read again by the next one.
+    assert!(there * 2 > saves.lines.len(), "{counts:?}");
+}
+
+/// Whether a line is that of a change which nobody was told to be done.
+fn is_transaction(line: &str, told: &Told) -> bool {
+    told.tried.contains_key(line) && !told.acked.contains(line)
 }
 
 /// Keeps hold of files as a program does that is in the middle of opening them, for as long as it
@@ -255,7 +361,7 @@ fn storm(seconds: u64) {
     let end = Instant::now() + Duration::from_secs(seconds);
     let stop = AtomicBool::new(false);
     let (root, mut kills) = (place.root(), 0);
-    let (appended, saved) = std::thread::scope(|scope| {
+    let (appended, saves) = std::thread::scope(|scope| {
         let appending = scope.spawn(|| appending_editor(&root, &stop));
         let late = scope.spawn(|| late_editor(&root, &stop));
         let saving = scope.spawn(|| saving_editor(&root, &stop));
@@ -291,7 +397,7 @@ fn storm(seconds: u64) {
     for _ in 0..2 {
         assert!(workspace.checkpoint(|| Ok(())).unwrap().done);
     }
-    explain(&place, kills, &appended, &saved);
+    explain(&place, kills, &appended, &saves);
 }
 
 /// How many versions were kept beside, and what is in them.
@@ -330,12 +436,7 @@ fn every_line_has_a_writer(files: &BTreeMap<&str, Vec<String>>, told: &Told) {
     assert!(strange.is_empty(), "lines that nobody wrote: {strange:?}");
 }
 
-fn explain(
-    place: &Place,
-    kills: usize,
-    appended: &[(String, String)],
-    saved: &BTreeMap<&'static str, Vec<u8>>,
-) {
+fn explain(place: &Place, kills: usize, appended: &[(String, String)], saves: &Saves) {
     let told = told(place);
     let files: BTreeMap<&str, Vec<String>> = FILES
         .iter()
@@ -383,13 +484,15 @@ fn explain(
         let there = files[file.as_str()].contains(line) || kept.contains(line);
         assert!(there, "the foreign line {line} of {file} is lost");
     }
-    for (file, bytes) in saved {
+    for (file, bytes) in &saves.last {
         let now = fs::read(place.root().join(file)).unwrap();
         assert!(
             now.starts_with(bytes),
             "the last foreign save of {file} is lost"
         );
     }
+    let state = kept_in_state(&place.state());
+    every_save_is_kept(saves, &told, &files, &kept, &state);
     assert!(
         has_serial_order(&quiet, &told.tried),
         "no serial order explains the files"

@@ -2,7 +2,7 @@
 
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value};
-use tagout_vocab::limits::{COMMAND_BYTES_MAX, PATH_BYTES_MAX, VIOLATIONS_MAX};
+use tagout_vocab::limits::{COMMAND_BYTES_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX, VIOLATIONS_MAX};
 
 use super::{Normalised, keys, shape};
 use crate::catalogue::{TargetForm, Tool};
@@ -116,8 +116,13 @@ fn check_paths(call: &Normalised<'_>, tool: &Tool, found: &mut Found) {
     for param in &tool.paths {
         for text in keys::texts(&call.arguments, &param.key).texts {
             let pointer = format!("/{}", param.key.replace('.', "/"));
-            if text.len() > PATH_BYTES_MAX {
-                found.add(&pointer, &format!("is longer than {PATH_BYTES_MAX} bytes"));
+            // The file system counts the end of the text too.
+            if text.len() >= PATH_BYTES_MAX {
+                let longest = PATH_BYTES_MAX - 1;
+                found.add(&pointer, &format!("is longer than {longest} bytes"));
+            } else if text.split('/').any(|name| name.len() > NAME_BYTES_MAX) {
+                let told = format!("holds a name of more than {NAME_BYTES_MAX} bytes");
+                found.add(&pointer, &told);
             } else if text.chars().any(char::is_control) {
                 found.add(&pointer, "holds a control character");
             }

@@ -1,5 +1,9 @@
 //! The part of a file that a reading shows.
 
+mod large;
+
+pub use large::{Scanned, scan};
+
 use tagout_vocab::limits::{READ_BYTES_MAX, READ_LINE_BYTES_MAX, READ_LINES_MAX};
 
 use crate::fault::Fault;
@@ -36,18 +40,23 @@ pub struct Indentation {
 /// Lines from `offset` on, counted from one, at most `limit` of them.
 pub fn slice(text: &str, offset: usize, limit: Option<usize>) -> Result<Excerpt, Fault> {
     let lines: Vec<&str> = text.lines().collect();
-    if offset == 0 {
-        return Err(Fault::invalid("lines are counted from 1; `offset` is 0"));
-    }
-    if offset > lines.len() && !(lines.is_empty() && offset == 1) {
-        return Err(Fault::invalid(format!(
-            "the file has {} lines; `offset` {offset} lies behind its end",
-            lines.len()
-        )));
-    }
+    begins(offset, lines.len())?;
     let wanted = limit.unwrap_or(usize::MAX);
     let last = (offset - 1).saturating_add(wanted).min(lines.len());
     Ok(shown(&lines, offset - 1, last))
+}
+
+/// Whether a reading of a file can begin at a line.
+fn begins(offset: usize, lines: usize) -> Result<(), Fault> {
+    if offset == 0 {
+        return Err(Fault::invalid("lines are counted from 1; `offset` is 0"));
+    }
+    if offset > lines && !(lines == 0 && offset == 1) {
+        return Err(Fault::invalid(format!(
+            "the file has {lines} lines; `offset` {offset} lies behind its end"
+        )));
+    }
+    Ok(())
 }
 
 /// The block of lines around an anchor that is indented at least as far as its head.

@@ -150,16 +150,21 @@ pub(super) fn write_to_file(
     let written = input.text("content")?;
     // How many lines the caller counted says nothing that the content does not say.
     input.number("line_count")?;
-    let old = load(context, &path)?;
+    let (created, old) = match load(context, &path) {
+        Ok(old) => (old.is_none(), old),
+        // What it held is kept with the transaction, and nothing here has to look at it.
+        Err(ToolError::TooLarge { .. }) => (false, None),
+        Err(error) => return Err(error),
+    };
     let text = match old.as_deref().map(Text::decode) {
         Some(Ok(old)) => old.rewritten(written),
-        // A file that was no text has no manner to keep.
+        // A file that was no text, or too large for one, has no manner to keep.
         Some(Err(_)) | None => Text::default().rewritten(written),
     };
     let bytes = store(context, &path, &text)?;
     Ok(json!({
         "path": path.as_str(),
-        "created": old.is_none(),
+        "created": created,
         "bytes": bytes,
         "lines": text.flat().lines().count(),
         "encoding": text.encoding().as_str(),

@@ -73,9 +73,9 @@ const SPECS: &[Spec] = &[
     Spec {
         id: "read_file",
         name: "Read file",
-        about: "Reads a text file of the workspace, whole or in part. Lines come as they \
-                are, without numbers; `start_line` says where they begin. A file has to be \
-                read before it is overwritten.",
+        about: "Reads a file of the workspace, whole or in part. Lines come as they are, \
+                without numbers; `start_line` says where they begin. Of a file that is not \
+                text come its size and digest. A file has to be read before it is overwritten.",
         output: output::read_file,
         time_ms_max: TOOL_TIME_MS_MAX,
         promise: Promise::Repeatable,

@@ -94,8 +94,11 @@ fn tolerated() -> Field {
 
 pub(super) fn read_file() -> Value {
     let endings = ["none", "lf", "crlf", "mixed"];
+    let encodings = [&Encoding::WORDS[..], &[super::reading::BINARY]].concat();
+    let about = "How the file spells its characters.";
+    let digest = "SHA-256 of the bytes of a file that is not text, in hexadecimal digits.";
     schema(
-        "A file, or a part of it.",
+        "A file, or a part of it. Of one that is not text: how large it is, and its digest.",
         &[
             path(),
             always(
@@ -108,8 +111,14 @@ pub(super) fn read_file() -> Value {
             ),
             always("end_line", count("Last line shown; 0 for none.")),
             always("total_lines", count("Lines of the whole file.")),
+            always("bytes", count("Bytes of the whole file.")),
+            always(
+                "binary",
+                flag("Whether it is not text; then nothing of it is shown."),
+            ),
+            sometimes("digest", text(digest)),
             truncated(),
-            encoding(),
+            always("encoding", one_of(about, &encodings)),
             always("line_endings", one_of("How its lines end.", &endings)),
             always("final_newline", flag("Whether the last line ends.")),
         ],

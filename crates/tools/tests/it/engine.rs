@@ -64,7 +64,7 @@ fn world() -> World {
 
 impl World {
     fn call(&self, tool: &str, mut arguments: Value) -> Receipt {
-        if ["write_to_file", "apply_patch"].contains(&tool) {
+        if ["write_to_file", "apply_patch", "delete_file"].contains(&tool) {
             arguments["intent_id"] = json!("INT-001");
             arguments["mutation_class"] = json!("INTENT_EVOLUTION");
         }
@@ -118,6 +118,37 @@ fn native_tools_run_through_the_whole_lifecycle() {
     let failed = world.call("apply_patch", json!({"patch": bad}));
     assert_ne!(failed.outcome, Outcome::Completed);
     assert_eq!(world.read("src/a.txt").as_deref(), Some("one\r\ndeux\r\n"));
+}
+
+/// H13: what a refusal tells to do can be done, also with files that can't be shown: they are read,
+/// and then deleted or replaced; a change since is still found.
+#[test]
+fn binary_and_large_files_are_no_dead_end() {
+    let world = world();
+    drop(world.call("select_active_intent", json!({"intent_id": "INT-001"})));
+    std::fs::create_dir_all(world.root.join("src")).unwrap();
+    let large = vec![b'x'; 9 * 1024 * 1024];
+    for (name, bytes) in [("src/bin", &b"a\0b"[..]), ("src/large", &large)] {
+        let put = || std::fs::write(world.root.join(name), bytes).unwrap();
+        let read = || world.call("read_file", json!({"path": name})).outcome;
+        let delete = || world.call("delete_file", json!({"path": name}));
+        let write = || world.call("write_to_file", json!({"path": name, "content": "new"}));
+        put();
+        assert_eq!(code(&delete()), "StaleFile", "{name}");
+        assert_eq!(code(&write()), "StaleFile", "{name}");
+        assert_eq!(read(), Outcome::Completed, "{name}");
+        std::fs::write(world.root.join(name), [bytes, b"y"].concat()).unwrap();
+        assert_eq!(code(&write()), "StaleFile", "{name}");
+        assert_eq!(read(), Outcome::Completed, "{name}");
+        let written = write();
+        assert_eq!(written.outcome, Outcome::Completed, "{name} {written:?}");
+        assert_eq!(world.read(name).as_deref(), Some("new"));
+        put();
+        assert_eq!(read(), Outcome::Completed, "{name}");
+        let deleted = delete();
+        assert_eq!(deleted.outcome, Outcome::Completed, "{name} {deleted:?}");
+        assert_eq!(world.read(name), None);
+    }
 }
 
 /// H7, H13: outside of the scope and over unseen files nothing is written.

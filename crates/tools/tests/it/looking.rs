@@ -1,6 +1,7 @@
 //! Reading, listing, searching, ranking and outlines.
 
 use serde_json::{Value, json};
+use tagout_vocab::Digest;
 
 use crate::support::Place;
 
@@ -22,7 +23,7 @@ fn a_reading_shows_lines_and_notes_what_was_seen() {
         ran.output.unwrap(),
         json!({
             "path": "a.txt", "content": "two", "start_line": 2, "end_line": 2, "total_lines": 3,
-            "truncated": false, "encoding": "utf-8", "line_endings": "crlf", "final_newline": false,
+            "bytes": 15, "binary": false, "truncated": false, "encoding": "utf-8", "line_endings": "crlf", "final_newline": false,
         })
     );
     assert_eq!(ran.seen, ["a.txt"]);
@@ -31,6 +32,62 @@ fn a_reading_shows_lines_and_notes_what_was_seen() {
     for wrong in [
         json!({"path": "a.txt", "offset": 9}),
         json!({"path": "a.txt", "mode": "x"}),
+    ] {
+        let ran = place.call("read_file", wrong);
+        assert!(ran.output.is_err() && ran.seen.is_empty());
+    }
+}
+
+/// H13 A file that is not text, or too large to be decoded, is seen all the same, so that it can be
+/// deleted or replaced.
+#[test]
+fn files_that_can_not_be_shown_are_seen() {
+    let mut large = b"one\r\ntw\xc3\xa9\r\n".to_vec();
+    large.extend(b"more\r\n".repeat(1_500_000));
+    large.extend(b"end");
+    let size = large.len();
+    let place = Place::new(&[("bin", b"a\0b"), ("large", &large)]);
+    let ran = place.call("read_file", json!({"path": "bin"}));
+    assert_eq!(
+        ran.output.unwrap(),
+        json!({
+            "path": "bin", "content": "", "start_line": 0, "end_line": 0, "total_lines": 0,
+            "bytes": 3, "binary": true, "truncated": true, "encoding": "binary",
+            "digest": Digest::of(b"a\0b").hex(), "line_endings": "none", "final_newline": false,
+        })
+    );
+    assert_eq!(ran.seen, ["bin"]);
+    let last = 1_500_003;
+    for (offset, limit, content, truncated) in [
+        (1, 2, "one\ntwé", false),
+        (last - 1, 9, "more\nend", false),
+        (last, 1, "end", false),
+    ] {
+        let ran = place.call(
+            "read_file",
+            json!({"path": "large", "offset": offset, "limit": limit}),
+        );
+        let shown = content.lines().count();
+        assert_eq!(
+            ran.output.unwrap(),
+            json!({
+                "path": "large", "content": content, "start_line": offset,
+                "end_line": offset + shown - 1, "total_lines": last, "bytes": size,
+                "binary": false, "truncated": truncated, "encoding": "utf-8",
+                "line_endings": "crlf", "final_newline": false,
+            })
+        );
+        assert_eq!(ran.seen, ["large"]);
+    }
+    let whole = place.call("read_file", json!({"path": "large"})).output;
+    let whole = whole.unwrap();
+    assert_eq!(
+        (&whole["truncated"], &whole["end_line"]),
+        (&json!(true), &json!(2_000))
+    );
+    for wrong in [
+        json!({"path": "large", "offset": last + 1}),
+        json!({"path": "large", "mode": "indentation"}),
     ] {
         let ran = place.call("read_file", wrong);
         assert!(ran.output.is_err() && ran.seen.is_empty());

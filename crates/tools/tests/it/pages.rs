@@ -65,7 +65,7 @@ fn the_reference_lists_every_tool_as_it_is_declared() {
 #[test]
 fn the_guide_shows_the_example() {
     let guide = page("docs/guides/write-a-tool.md");
-    let example = page("crates/tools/examples/licence_header.rs");
+    let example = page("examples/custom-tool/licence_header.rs");
     let body = example.split("impl Tool for").nth(1).unwrap();
     let body = body.split("\n}\n").next().unwrap();
     assert!(

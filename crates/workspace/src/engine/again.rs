@@ -24,6 +24,7 @@ use crate::journal::record::{Record, Unit};
 use crate::make;
 use crate::node::{Item, Meta, Node};
 use crate::options::Alone;
+use crate::relpath::RelPath;
 use crate::sys::{self, FileTime, Handle, Kind, Rename, Stat};
 use crate::workspace::Workspace;
 
@@ -138,7 +139,10 @@ impl Engine<'_> {
         if sys::rename(yard, temporary, Rename::NoReplace).is_err() {
             return Ok(false);
         }
-        if self.fill_again(&taken, wanted).unwrap_or(false) {
+        if self
+            .fill_again(&taken, (&unit.path, wanted))
+            .unwrap_or(false)
+        {
             return Ok(true);
         }
         let doing = || at("write", unit.path.to_string());
@@ -148,11 +152,11 @@ impl Engine<'_> {
     }
 
     /// Fills a file that is ours alone; answers whether it is whole and was ours all the while.
-    fn fill_again(&self, taken: &Taken, wanted: &Item) -> Result<bool, Error> {
+    fn fill_again(&self, taken: &Taken, (path, wanted): (&RelPath, &Item)) -> Result<bool, Error> {
         let Node::File { size, .. } = &wanted.node else {
             return Ok(false);
         };
-        let doing = || at("write", "a file");
+        let doing = || at("write", path.to_string());
         let file = &taken.file;
         if taken.is_lost() || !sys::hollow(file, taken.size()).map_err(doing())? {
             return Ok(false);
@@ -163,7 +167,7 @@ impl Engine<'_> {
         if taken.is_lost() {
             return Ok(false);
         }
-        self.blobs.fill(file, &wanted.node)?;
+        self.blobs.fill(file, &wanted.node, path)?;
         make::finish(file, &wanted.meta).map_err(doing())?;
         let stat = sys::stat(file).map_err(doing())?;
         let whole = stat.size == *size && fits(file, &stat, &wanted.meta).map_err(doing())?;

@@ -163,8 +163,9 @@ fn slow_two_agents_and_a_person_agree_on_every_byte() {
             .iter()
             .filter(|call| call.agent == agent)
             .count();
-        assert!(count >= 3, "agent {agent} came to {count} calls only");
+        // A machine of two cores that has other work to do comes to ten times as many.
+        assert!(count >= 25, "agent {agent} came to {count} calls only");
     }
-    assert!(evidence.notes.saves.len() >= 5, "{}", evidence.counts());
+    assert!(evidence.notes.saves.len() >= 80, "{}", evidence.counts());
     mutants::are_found(&evidence);
 }

@@ -1,0 +1,85 @@
+//! Which verbs work inside a governed call: the one table, and every verb is in it.
+
+use tagout_vocab::Code;
+
+use crate::args::{self, EpochVerb, GrantVerb, IntentVerb, ParkedVerb, TraceVerb, Verb};
+use crate::failure::Failure;
+
+/// Refuses a verb for people inside a governed call, before anything of it happens.
+///
+/// Nothing helps there, also not `--yes`. Such a call is known by its environment, which a process
+/// can clear, and by a mark of the sandbox, which it can't. The refusal names no way around,
+/// because agents read it. To an agent that a hook governs the hook refuses the verb.
+pub(super) fn allowed(verb: &Verb) -> Result<(), Failure> {
+    match for_people(verb) {
+        Some(name) if args::is_governed() => {
+            let code = Code::PersonOnly;
+            let message = format!(
+                "{}: `tagout {name}` is for people: this is a governed call",
+                code.as_str()
+            );
+            let hint = "ask the person whom you work for to run it";
+            Err(Failure::denied(code, message).hint(hint))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The name of a verb that is for people. None for those that agents may use: looking, selecting,
+/// proposing, running commands, and printing what holds for every build. A client's hook and a
+/// command within a command refuse in words of their own.
+const fn for_people(verb: &Verb) -> Option<&'static str> {
+    match verb {
+        Verb::Explain(_)
+        | Verb::Exec(_)
+        | Verb::Hook(_)
+        | Verb::Pending(_)
+        | Verb::Doctor(_)
+        | Verb::Lint(_)
+        | Verb::Log(_)
+        | Verb::Blame(_)
+        | Verb::Verify(_)
+        | Verb::Prove(_)
+        | Verb::Stats(_)
+        | Verb::Compliance(_)
+        | Verb::Completions(_) => None,
+        Verb::Init(_) => Some("init"),
+        Verb::Demo(_) => Some("demo"),
+        Verb::Run(_) => Some("run"),
+        Verb::Install(_) => Some("install"),
+        Verb::Uninstall(_) => Some("uninstall"),
+        Verb::Trust(_) => Some("trust"),
+        Verb::Approve(_) => Some("approve"),
+        Verb::Reject(_) => Some("reject"),
+        Verb::Answer(_) => Some("answer"),
+        Verb::Undo(_) => Some("undo"),
+        Verb::Seal(_) => Some("seal"),
+        Verb::Epoch(epoch) => match epoch.verb {
+            EpochVerb::New { .. } => Some("epoch new"),
+        },
+        Verb::Intent(intent) => match intent.verb {
+            IntentVerb::List { .. }
+            | IntentVerb::Show { .. }
+            | IntentVerb::Select { .. }
+            | IntentVerb::Propose(_) => None,
+            IntentVerb::New(_) => Some("intent new"),
+            IntentVerb::Complete { .. } => Some("intent complete"),
+            IntentVerb::Release { .. } => Some("intent release"),
+        },
+        Verb::Parked(parked) => match parked.verb {
+            ParkedVerb::List { .. } | ParkedVerb::Show { .. } => None,
+            ParkedVerb::Apply { .. } => Some("parked apply"),
+            ParkedVerb::Drop { .. } => Some("parked drop"),
+        },
+        Verb::Grant(grant) => match grant.verb {
+            GrantVerb::Issue(_) => Some("grant issue"),
+            GrantVerb::List { .. } => Some("grant list"),
+            GrantVerb::Revoke { .. } => Some("grant revoke"),
+        },
+        Verb::Trace(trace) => match trace.verb {
+            TraceVerb::Query(_) => None,
+            TraceVerb::Export { .. } => Some("trace export"),
+            TraceVerb::Import { .. } => Some("trace import"),
+        },
+    }
+}
