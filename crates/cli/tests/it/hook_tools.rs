@@ -86,15 +86,19 @@ fn disguised(client: Client, catalogue: &Catalogue) -> Vec<Disguised> {
     let shells = tools
         .iter()
         .filter(|(_, tool)| tool.role == Some(Role::Shell));
+    // Further arguments, and a program of the model's choice that the line would be given to.
     let more = |(name, tool): &(String, Tool)| {
-        let mut arguments = plain(tool);
-        arguments["args"] = json!(["; touch kept/pwn"]);
-        with(name, arguments)
+        let further = [("args", json!(["; touch kept/pwn"])), ("shell", json!("src/evil"))];
+        further.map(|(key, value)| {
+            let mut arguments = plain(tool);
+            arguments[key] = value;
+            with(name, arguments)
+        })
     };
     let others = names
         .iter()
         .flat_map(|name| disguises().into_iter().map(|one| with(name, one)));
-    others.chain(shells.map(more)).collect()
+    others.chain(shells.flat_map(more)).collect()
 }
 
 /// The least that a shell's tool takes.
