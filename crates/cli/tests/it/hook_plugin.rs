@@ -66,7 +66,11 @@ fn played(fails: u32) -> (String, Vec<String>) {
     let mut node = Command::new("node");
     let ran = node.arg("client.mjs").current_dir(&dir).output().unwrap();
     let said = String::from_utf8(ran.stdout).unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
     let log = fs::read_to_string(dir.path().join("log")).unwrap();
     (said, log.lines().map(str::to_owned).collect())
 }
@@ -93,9 +97,15 @@ fn a_beginning_that_failed_is_told_again() {
     let (said, log) = played(1);
     assert_eq!(said, "ran\n");
     let at = |word: &str| log.iter().position(|line| line == word);
-    assert!(at("failed session.created") < at("end session.created"), "{log:?}");
+    assert!(
+        at("failed session.created") < at("end session.created"),
+        "{log:?}"
+    );
     assert!(at("end session.created").is_some(), "{log:?}");
-    assert!(at("end session.created") < at("begin tool.execute.before"), "{log:?}");
+    assert!(
+        at("end session.created") < at("begin tool.execute.before"),
+        "{log:?}"
+    );
 }
 
 /// Where it can't be told at all, nobody knows whose session it is, and no tool of it runs.
@@ -103,5 +113,8 @@ fn a_beginning_that_failed_is_told_again() {
 fn a_beginning_that_nobody_takes_refuses_the_tools() {
     let (said, log) = played(100);
     assert!(said.starts_with("refused: tagout: "), "{said}");
-    assert!(!log.iter().any(|line| line.contains("tool.execute")), "{log:?}");
+    assert!(
+        !log.iter().any(|line| line.contains("tool.execute")),
+        "{log:?}"
+    );
 }

@@ -186,7 +186,11 @@ fn told_after_the_task() {
     for marks in marks() {
         let play = play(marks);
         play.prompted();
-        play.ask(&Call::shell(play.marks.client, (play.marks.session, "r1"), "ls"));
+        play.ask(&Call::shell(
+            play.marks.client,
+            (play.marks.session, "r1"),
+            "ls",
+        ));
         play.told();
         play.hold("told after the task");
     }
@@ -200,7 +204,11 @@ fn told_after_a_selection() {
         let play = play(marks);
         let first = play.selects("s0", &intent_of(OTHER));
         let client = play.marks.client;
-        assert_eq!(first.runs(), !play.marks.is_told_always(), "{client}: {first:?}");
+        assert_eq!(
+            first.runs(),
+            !play.marks.is_told_always(),
+            "{client}: {first:?}"
+        );
         play.told();
         play.hold("told after a selection");
         select(&play.site, OTHER, "main", &intent_of(OTHER));
@@ -239,7 +247,12 @@ fn nobody_is_above_itself() {
         let client = play.marks.client;
         let mut payload = plain(&play.site, client, "session.created", "main", "");
         payload["hook"] = "event~session.created".into();
-        sent(&play.site, client, "session.created", &play.with(payload, &turned));
+        sent(
+            &play.site,
+            client,
+            "session.created",
+            &play.with(payload, &turned),
+        );
         let own = crate::hooked::ask(&play.site, &written(client, "root"));
         assert!(own.runs(), "{own:?}");
         play.hold("told both ways");

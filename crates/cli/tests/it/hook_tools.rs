@@ -61,44 +61,58 @@ fn disguises() -> Vec<Value> {
     ]
 }
 
+/// How much of all pairs of tools and disguises is tried.
+#[derive(Clone, Copy)]
+enum Pairs {
+    /// Every tool once, every disguise, and all of them for what nobody declared.
+    Sample,
+    All,
+}
+
 /// One call that must not run.
 struct Disguised {
     name: String,
     arguments: Value,
 }
 
-fn disguised(client: Client, catalogue: &Catalogue) -> Vec<Disguised> {
+fn disguised(client: Client, catalogue: &Catalogue, pairs: Pairs) -> Vec<Disguised> {
     let tools = tools_of(client, catalogue);
-    let mut names: Vec<String> = tools
-        .iter()
-        .filter(|(_, tool)| tool.role != Some(Role::Shell))
-        .map(|(name, _)| name.clone())
-        .collect();
-    // Where the event is the tool there are no others.
-    if client.event(&names[0]).is_none() {
-        names.extend(remote(client, catalogue));
-        names.push("nobody_declared_this".to_owned());
-    }
-    let with = |name: &String, arguments: Value| Disguised {
-        name: name.clone(),
+    let (shells, others): (Vec<_>, Vec<_>) = tools
+        .into_iter()
+        .partition(|(_, tool)| tool.role == Some(Role::Shell));
+    let with = |name: &str, arguments: Value| Disguised {
+        name: name.to_owned(),
         arguments,
     };
-    let shells = tools
-        .iter()
-        .filter(|(_, tool)| tool.role == Some(Role::Shell));
+    let mut all = Vec::new();
+    let disguises = disguises();
+    for (at, (name, _)) in others.iter().enumerate() {
+        let one = &disguises[at % disguises.len()];
+        let chosen = match pairs {
+            Pairs::Sample => std::slice::from_ref(one),
+            Pairs::All => &disguises,
+        };
+        all.extend(chosen.iter().map(|one| with(name, one.clone())));
+    }
+    // Where the event is the tool there are no others.
+    if client.event(&others[0].0).is_none() {
+        let unknown = ["nobody_declared_this".to_owned()];
+        for name in remote(client, catalogue).iter().chain(&unknown) {
+            all.extend(disguises.iter().map(|one| with(name, one.clone())));
+        }
+    }
     // Further arguments, and a program of the model's choice that the line would be given to.
-    let more = |(name, tool): &(String, Tool)| {
-        let further = [("args", json!(["; touch kept/pwn"])), ("shell", json!("src/evil"))];
-        further.map(|(key, value)| {
+    for (name, tool) in &shells {
+        for (key, value) in [
+            ("args", json!(["; touch kept/pwn"])),
+            ("shell", json!("src/evil")),
+        ] {
             let mut arguments = plain(tool);
             arguments[key] = value;
-            with(name, arguments)
-        })
-    };
-    let others = names
-        .iter()
-        .flat_map(|name| disguises().into_iter().map(|one| with(name, one)));
-    others.chain(shells.flat_map(more)).collect()
+            all.push(with(name, arguments));
+        }
+    }
+    all
 }
 
 /// The least that a shell's tool takes.
@@ -120,12 +134,14 @@ fn asked(site: &Site, client: Client, at: usize, one: &Disguised) -> Said {
     )
 }
 
-fn holds(client: Client, site: &Site) {
+/// What is no shell is refused before anything was selected, however much it looks like one.
+fn others(client: Client, pairs: Pairs) {
+    let site = site_for(&[]);
     let catalogue = Catalogue::built_in().unwrap();
-    let all = disguised(client, &catalogue);
-    assert!(all.len() > 20, "{client}: {}", all.len());
+    let all = disguised(client, &catalogue, pairs);
+    assert!(all.len() >= 5, "{client}: {}", all.len());
     let passed = all.iter().enumerate().filter_map(|(at, one)| {
-        let said = asked(site, client, at, one);
+        let said = asked(&site, client, at, one);
         let refused = said.does() == Does::Denies && said.wrong.is_none();
         (!refused).then(|| format!("{client}: {} {}: {said:?}", one.name, one.arguments))
     });
@@ -134,17 +150,14 @@ fn holds(client: Client, site: &Site) {
     assert!(passed.is_empty(), "{count} run:\n{}", passed.join("\n"));
 }
 
-/// What is no shell is refused before anything was selected, and what nobody declared is refused
-/// after it, however much it looks like one.
-fn others(client: Client) {
-    holds(client, &site_for(&[]));
-}
-
 /// After an intent was selected, what is no shell is never taken for one.
 fn others_in_action(client: Client) {
     let site = site_for(&[client]);
     let catalogue = Catalogue::built_in().unwrap();
-    for (at, one) in disguised(client, &catalogue).iter().enumerate() {
+    for (at, one) in disguised(client, &catalogue, Pairs::Sample)
+        .iter()
+        .enumerate()
+    {
         let said = asked(&site, client, at, one);
         let rewritten = said.does() == Does::RunsRewritten || said.stdout.contains("--permit");
         assert!(
@@ -155,7 +168,10 @@ fn others_in_action(client: Client) {
         );
         let declared = tools_of(client, &catalogue);
         let is_known = declared.iter().any(|(name, _)| *name == one.name);
-        assert!(is_known || said.does() == Does::Denies, "{client}: {said:?}");
+        assert!(
+            is_known || said.does() == Does::Denies,
+            "{client}: {said:?}"
+        );
     }
 }
 
@@ -183,7 +199,11 @@ fn shells(client: Client) {
             Does::Runs
         };
         assert_eq!(said.does(), expected, "{client}: {name}: {said:?}");
-        assert_eq!(said.stdout.contains("--permit"), rewrites, "{client}: {name}");
+        assert_eq!(
+            said.stdout.contains("--permit"),
+            rewrites,
+            "{client}: {name}"
+        );
         seen += 1;
     }
     assert!(seen > 0, "{client} has no shell");
@@ -196,7 +216,12 @@ macro_rules! clients {
 
             #[test]
             fn tools_that_look_like_shells_are_judged_as_what_they_are() {
-                super::others(Client::$client);
+                super::others(Client::$client, super::Pairs::Sample);
+            }
+
+            #[test]
+            fn slow_every_tool_in_every_disguise() {
+                super::others(Client::$client, super::Pairs::All);
             }
 
             #[test]

@@ -253,7 +253,13 @@ pub(crate) fn tell(site: &Site, call: &Call) -> Said {
 }
 
 /// The payload of an event that is about no tool.
-pub(crate) fn plain(site: &Site, client: Client, event: &str, session: &str, prompt: &str) -> Value {
+pub(crate) fn plain(
+    site: &Site,
+    client: Client,
+    event: &str,
+    session: &str,
+    prompt: &str,
+) -> Value {
     let call = Call::shell(client, (session, "none"), "").with("$prompt", prompt);
     call.filled(&sends(client).plain, event, &site.root())
 }

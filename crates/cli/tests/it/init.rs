@@ -33,7 +33,9 @@ fn called(machine: &Machine, event: &str, payload: &[u8]) -> Said {
     let hooks: Value = serde_json::from_str(&written.unwrap()).unwrap();
     let line = hooks["hooks"][event][0]["hooks"][0]["command"].as_str();
     let mut shell = Command::new("sh");
-    shell.args(["-c", line.unwrap()]).current_dir(machine.root());
+    shell
+        .args(["-c", line.unwrap()])
+        .current_dir(machine.root());
     shell.env_clear().env("PATH", "/usr/bin:/bin");
     shell.env("HOME", machine.home());
     said(Client::Goose, &fed(shell, payload))
@@ -67,7 +69,9 @@ fn first_edit(machine: &Machine, client: Client) {
     assert_eq!(outside.does(), Does::Denies, "{outside:?}");
     let blame = machine.run(&["blame", "src/first.rs"]);
     assert!(blame.stdout.contains("INT-001"), "{}", blame.shown());
-    let log = machine.run(&["log", "--file", "src/first.rs", "--json"]).stdout;
+    let log = machine
+        .run(&["log", "--file", "src/first.rs", "--json"])
+        .stdout;
     assert!(log.contains("COMPLETED"), "{log}");
     assert_eq!(machine.run(&["verify"]).code, Some(0));
 }

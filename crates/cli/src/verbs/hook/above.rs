@@ -13,8 +13,8 @@ use tagout_vocab::path::Roots;
 use tagout_vocab::{Class, Code, Effect, Gate, Refusal, Session, Target};
 
 use super::pre::deny;
-use super::{place, shell};
 use super::work::Work;
+use super::{place, shell};
 use crate::clock;
 use crate::failure::Failure;
 use crate::site::folded;
