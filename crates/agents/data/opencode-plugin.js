@@ -57,11 +57,12 @@ export const Tagout = async ({ directory, worktree }) => {
   // Whose subagent a session is, only its beginning says. Until that is told, nothing else of the
   // session is, and none of its tools runs: nobody would know what it may do.
   const beginnings = new Map()
+  const sessionOf = (event) => event.properties?.sessionID ?? event.properties?.info?.id
   const begin = (event) => {
     const again = () => tell("session.created", "event~session.created", event, null)
     const first = again()
     first.catch(() => {})
-    beginnings.set(event.properties?.sessionID ?? event.properties?.info?.id, { first, again })
+    beginnings.set(sessionOf(event), { first, again })
   }
   const begun = async (session) => {
     const beginning = beginnings.get(session)
@@ -104,7 +105,7 @@ export const Tagout = async ({ directory, worktree }) => {
       const name = event?.type
       if (name === "session.created") begin(event)
       if (name === "session.idle" || name === "session.deleted") {
-        await begun(event.properties?.sessionID).catch(() => {})
+        await begun(sessionOf(event)).catch(() => {})
         await report(name, `event~${name}`, event, null)
       }
     },
