@@ -54,9 +54,30 @@ export const Tagout = async ({ directory, worktree }) => {
       return undefined
     }
   }
+  // Whose subagent a session is, only its beginning says. Until that is told, nothing else of the
+  // session is, and none of its tools runs: nobody would know what it may do.
+  const beginnings = new Map()
+  const sessionOf = (event) => event.properties?.sessionID ?? event.properties?.info?.id
+  const begin = (event) => {
+    const again = () => tell("session.created", "event~session.created", event, null)
+    const first = again()
+    first.catch(() => {})
+    beginnings.set(sessionOf(event), { first, again })
+  }
+  const begun = async (session) => {
+    const beginning = beginnings.get(session)
+    if (!beginning) return
+    try {
+      await beginning.first
+    } catch {
+      await beginning.again()
+    }
+    beginnings.delete(session)
+  }
   return {
     "tool.execute.before": async (input, output) => {
       const event = "tool.execute.before"
+      await begun(input.sessionID)
       const answer = await tell(event, event, input, output)
       if (answer?.decision === "none") return
       const rewritten = answer?.decision === "rewrite" ? answer.arguments : undefined
@@ -76,11 +97,15 @@ export const Tagout = async ({ directory, worktree }) => {
       }
     },
     "chat.message": async (input, output) => {
+      // What fails here fails again before a tool, where it can be refused.
+      await begun(input.sessionID).catch(() => {})
       await report("chat.message", "chat.message", input, output)
     },
     event: async ({ event }) => {
       const name = event?.type
-      if (name === "session.created" || name === "session.idle" || name === "session.deleted") {
+      if (name === "session.created") begin(event)
+      if (name === "session.idle" || name === "session.deleted") {
+        await begun(sessionOf(event)).catch(() => {})
         await report(name, `event~${name}`, event, null)
       }
     },

@@ -268,24 +268,42 @@ impl Engine {
         self.happened(session, &Happening::Prompt { source, blank })
     }
 
-    /// A client says that one conversation was begun by another. Said once; a session that already
-    /// did something on its own keeps its place.
+    /// A client says that one conversation was begun by another. Said once: the first parent stays,
+    /// and nobody is above itself.
+    ///
+    /// Clients tell it when they like, also after the child has begun to work. Whatever it had of
+    /// its own by then, it stands where its parent does from now on, and the intent that it held is
+    /// free.
     pub fn adopt(&self, child: &SessionId, parent: &SessionId) -> Result<(), GateError> {
         let store = &self.inner.site.store;
-        let has_begun =
-            |known: &SessionRecord| known.session.parent.is_some() || known.touched_at.is_some();
         // Most are told again and again, and then nothing has to be locked.
-        if child == parent || has_begun(&store.session(child)?) {
+        if child == parent || store.session(child)?.session.parent.is_some() {
             return Ok(());
         }
         let above = store.session(parent)?.session;
-        let _locked = store.lock_session(child)?;
-        if has_begun(&store.session(child)?) {
+        let mut around = store.ancestors(&above)?.into_iter();
+        if around.any(|one| one.id == *child) {
             return Ok(());
         }
-        let event = self.event(Kind::Session, Some(parent), json!({ "child": child }));
+        let _locked = store.lock_session(child)?;
+        let before = store.session(child)?;
+        if before.session.parent.is_some() {
+            return Ok(());
+        }
+        let after = requests::beneath(&self.inner, &above, (&before, "subagent"))?;
+        store.leave_first(&before, &after)?;
+        let mut told = json!({ "child": child });
+        let held = before.session.active_intent();
+        if let (Some(held), Some(told)) = (held, told.as_object_mut()) {
+            told.insert("dropped".to_owned(), json!(held));
+        }
+        let event = self.event(Kind::Session, Some(parent), told);
         drop(self.inner.ledger.append(&[event])?);
-        requests::begin_child(&self.inner, &above, (child, "subagent"))
+        store.keep_session(&before, &after)?;
+        if let Some(held) = held {
+            store.release(held, Some(child))?;
+        }
+        Ok(())
     }
 
     /// Records that a client's hook found itself not registered any more.

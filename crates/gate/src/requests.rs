@@ -224,27 +224,28 @@ pub(crate) fn child(
         source,
     })?;
     let _locked = inner.site.store.lock_session(&id)?;
-    begin_child(inner, parent, (&id, mode))?;
+    let empty = SessionRecord::new(id.clone());
+    let record = beneath(inner, parent, (&empty, mode))?;
+    inner.site.store.keep_session(&empty, &record)?;
     Ok(id)
 }
 
-/// The same for one whose lock is held.
-pub(crate) fn begin_child(
+/// A session as a child of another: it stands where its parent does, whatever it did before.
+pub(crate) fn beneath(
     inner: &Inner,
     parent: &Session,
-    (id, mode): (&SessionId, &str),
-) -> Result<(), GateError> {
-    let empty = SessionRecord::new(id.clone());
-    let mut record = empty.clone();
+    (before, mode): (&SessionRecord, &str),
+) -> Result<SessionRecord, GateError> {
+    let mut record = before.clone();
     record.session = Session {
-        id: id.clone(),
+        id: before.session.id.clone(),
         parent: Some(parent.id.clone()),
         ..parent.clone()
     };
     record.mode = Some(mode.to_owned());
     // One too deep to be checked at every call is not begun.
     inner.site.store.ancestors(&record.session)?;
-    inner.site.store.keep_session(&empty, &record)
+    Ok(record)
 }
 
 /// What follows once the step is durable.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tagout_agents::{Client, Incoming, What, parse};
-use tagout_vocab::{Call, Origin};
+use tagout_vocab::{Call, Digest, Origin};
 
 use crate::common;
 
@@ -13,7 +13,10 @@ fn call(call: &Call) -> String {
     };
     let mut arguments = Value::Object(call.arguments.clone()).to_string();
     if arguments.len() > 150 {
-        arguments = arguments.chars().take(150).chain("…".chars()).collect();
+        // The digest is that of all of them.
+        let digest = Digest::of(arguments.as_bytes()).hex();
+        let shown: String = arguments.chars().take(150).collect();
+        arguments = format!("{shown}… {}", &digest[..16]);
     }
     let id = if call.id.is_some() { "id" } else { "no id" };
     format!("{origin}{} {arguments} [{id}, {}]", call.tool, call.cwd)
@@ -164,7 +167,8 @@ fn unknown_fields_are_kept() {
     assert_eq!(pre.call.arguments.len(), 2);
 }
 
-/// Payloads of clients that were never run, as their documentation writes them.
+/// Payloads that were not captured, as documentation writes them: those of clients that were never
+/// run, and of events that did not come up when the others were.
 const DOCUMENTED: &[(Client, &str, &str)] = &[
     (
         Client::Cursor,
@@ -273,19 +277,92 @@ const DOCUMENTED: &[(Client, &str, &str)] = &[
         r#"{"tool_name":"execute_bash","tool_input":{"command":"make"},"tool_response":{"success":true}}"#,
     ),
     (Client::Kiro, "UserPromptSubmit", r#"{"prompt":"do it"}"#),
+    (Client::Cursor, "sessionStart", r#"{"session_id":"c1"}"#),
+    (Client::Cursor, "sessionEnd", r#"{"session_id":"c1"}"#),
+    (
+        Client::Cursor,
+        "subagentStop",
+        r#"{"status":"completed","duration_ms":1,"modified_files":[],"loop_count":0}"#,
+    ),
+    (Client::Vscode, "SessionStart", "{}"),
+    (
+        Client::Vscode,
+        "SubagentStop",
+        r#"{"agent_id":"a1","agent_type":"Plan"}"#,
+    ),
+    (Client::Vscode, "Stop", "{}"),
+    (
+        Client::Windsurf,
+        "post_read_code",
+        r#"{"tool_info":{"file_path":"/p/a"}}"#,
+    ),
+    (
+        Client::Windsurf,
+        "post_write_code",
+        r#"{"tool_info":{"file_path":"/p/a","edits":[{"old_string":"a","new_string":"b"}]}}"#,
+    ),
+    (
+        Client::Windsurf,
+        "post_mcp_tool_use",
+        r#"{"tool_info":{"mcp_server_name":"s","mcp_tool_name":"t","mcp_tool_arguments":{"a":1},"mcp_result":"ok"}}"#,
+    ),
+    (
+        Client::Windsurf,
+        "post_cascade_response",
+        r#"{"tool_info":{"response":"done"}}"#,
+    ),
+    (Client::Kiro, "SessionStart", "{}"),
+    (Client::Kiro, "Stop", "{}"),
+    (
+        Client::CopilotCli,
+        "SubagentStart",
+        r#"{"transcript_path":"/t","agent_name":"task","agent_id":"a1","agent_type":"task","parent_agent_id":"s1"}"#,
+    ),
+    (
+        Client::QwenCode,
+        "SessionEnd",
+        r#"{"permission_mode":"yolo","reason":"other"}"#,
+    ),
+    (
+        Client::Cline,
+        "TaskResume",
+        r#"{"taskResume":{"taskMetadata":{}}}"#,
+    ),
+    (Client::Goose, "SubagentStart", "{}"),
+    (
+        Client::Goose,
+        "SubagentStop",
+        r#"{"last_assistant_message":"done"}"#,
+    ),
+    (
+        Client::Opencode,
+        "session.deleted",
+        r#"{"input":{"type":"session.deleted","properties":{"sessionID":"o1","info":{"id":"o1","directory":"/p"}}}}"#,
+    ),
 ];
 
-fn envelope(client: Client, event: &str) -> &'static str {
-    match (client, event) {
-        (Client::Cursor, _) => {
+fn envelope(client: Client) -> &'static str {
+    match client {
+        Client::Cursor => {
             r#"{"conversation_id":"c1","generation_id":"g","model":"m","hook_event_name":"EVENT","cursor_version":"1.0","workspace_roots":["/p"],"transcript_path":null}"#
         }
-        (Client::Vscode, _) => {
+        Client::Vscode => {
             r#"{"timestamp":"t","cwd":"/p","sessionId":"s1","hookEventName":"EVENT","transcript_path":"/t"}"#
         }
-        (Client::Windsurf, _) => {
+        Client::Windsurf => {
             r#"{"agent_action_name":"EVENT","trajectory_id":"t1","execution_id":"e1","timestamp":"t","model_name":"m"}"#
         }
+        Client::CopilotCli => {
+            r#"{"hook_event_name":"EVENT","session_id":"s1","timestamp":"t","cwd":"/p"}"#
+        }
+        Client::QwenCode => {
+            r#"{"session_id":"s1","transcript_path":"/t","cwd":"/p","hook_event_name":"EVENT","timestamp":"t"}"#
+        }
+        Client::Cline => {
+            r#"{"clineVersion":"","timestamp":"t","taskId":"s1","sessionContext":{"rootSessionId":"s1"},"workspaceRoots":["/p"],"workspaceInfo":{"rootPath":"/p"},"userId":"unknown","agent_id":"agent_1","parent_agent_id":null,"hookName":"EVENT"}"#
+        }
+        Client::Goose => r#"{"event":"EVENT","session_id":"s1","working_dir":"/p"}"#,
+        Client::Opencode => r#"{"hook":"EVENT","output":null,"directory":"/p"}"#,
         _ => r#"{"hook_event_name":"EVENT","cwd":"/p","session_id":"k1"}"#,
     }
 }
@@ -295,7 +372,8 @@ fn documented_payloads_are_understood() {
     let lines: Vec<String> = DOCUMENTED
         .iter()
         .map(|(client, event, fields)| {
-            let whole = envelope(*client, event).replace("EVENT", event);
+            let wire = client.event(event).unwrap().wire;
+            let whole = envelope(*client).replace("EVENT", wire);
             let mut payload: Value = serde_json::from_str(&whole).unwrap();
             let fields: Value = serde_json::from_str(fields).unwrap();
             payload
@@ -308,4 +386,33 @@ fn documented_payloads_are_understood() {
         })
         .collect();
     insta::assert_snapshot!("documented", lines.join("\n"));
+}
+
+/// Line 1 of what hooks must show: no event that `install` registers is without a payload, captured
+/// or at least documented.
+#[test]
+fn every_registered_event_has_a_payload() {
+    for client in Client::ALL {
+        let captures = common::of(*client);
+        let missing: Vec<&str> = client
+            .registered()
+            .map(|event| event.name)
+            .filter(|name| !captures.iter().any(|capture| capture.event == *name))
+            .filter(|name| {
+                let mut documented = DOCUMENTED.iter();
+                !documented.any(|(whose, event, _)| whose == client && event == name)
+            })
+            .collect();
+        assert!(missing.is_empty(), "{client} has no payload of {missing:?}");
+    }
+}
+
+/// What was captured is shown as such: nothing stands in both lists.
+#[test]
+fn documented_payloads_were_not_captured() {
+    for (client, event, _) in DOCUMENTED {
+        let captures = common::of(*client);
+        let captured = captures.iter().any(|capture| capture.event == *event);
+        assert!(!captured, "{client} {event} was captured");
+    }
 }

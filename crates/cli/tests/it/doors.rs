@@ -15,7 +15,8 @@ enum Wish {
     Read(&'static str),
     Write(&'static str),
     Command(&'static str),
-    Unknown,
+    /// A tool that nobody declared, with these arguments.
+    Unknown(&'static str),
 }
 
 /// A path through a link that leads out of the workspace.
@@ -41,7 +42,11 @@ const WISHES: &[Wish] = &[
     Wish::Command("curl http://127.0.0.1:1/"),
     Wish::Command("tagout approve ap-1"),
     Wish::Command("echo x > .orchestration/active_intents.yaml"),
-    Wish::Unknown,
+    Wish::Unknown("{}"),
+    Wish::Unknown(r#"{"command": "cat src/a.txt"}"#),
+    Wish::Unknown(r#"{"pull_number": 1, "command": "printf x > src/by-unknown.txt"}"#),
+    Wish::Unknown(r#"{"command": "cat", "args": ["src/a.txt"]}"#),
+    Wish::Unknown(r#"{"command": "tagout exec -- cat src/a.txt"}"#),
 ];
 
 /// A client's words for the same things.
@@ -80,6 +85,11 @@ fn site() -> Site {
     site
 }
 
+fn unknown(arguments: &str) -> (&'static str, Value) {
+    let arguments = serde_json::from_str(arguments).unwrap();
+    ("nobody_declared_this", arguments)
+}
+
 fn native(wish: Wish) -> (&'static str, Value) {
     let write = |path| {
         json!({"path": path, "content": "x", "intent_id": "INT-001",
@@ -89,7 +99,7 @@ fn native(wish: Wish) -> (&'static str, Value) {
         Wish::Read(path) => ("read_file", json!({ "path": path })),
         Wish::Write(path) => ("write_to_file", write(path)),
         Wish::Command(line) => ("execute_command", json!({ "command": line })),
-        Wish::Unknown => ("nobody_declared_this", json!({})),
+        Wish::Unknown(arguments) => unknown(arguments),
     }
 }
 
@@ -191,7 +201,7 @@ fn by_hook(words: &Words, state: &str) -> Vec<Value> {
                 (words.write, input)
             }
             Wish::Command(line) => (words.shell, json!({"command": line})),
-            Wish::Unknown => ("nobody_declared_this", json!({})),
+            Wish::Unknown(arguments) => unknown(arguments),
         };
         hook(&site, words, tool, &input);
     }

@@ -9,13 +9,18 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 use tagout_agents::{Client, Kind, parse_shared};
+use tagout_policy::catalogue::Catalogue;
+use tagout_vocab::Role;
 
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said, said};
 use crate::hooked::{Call, Line, fed, hook, site_for, written};
+
+static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::built_in().unwrap());
 
 /// Names under which tools of some client take a path.
 const PATHS: [&str; 6] = [
@@ -303,9 +308,20 @@ fn commands(client: Client, whole: &Value) -> Vec<Sent> {
 
 /// What runs although it must not, in words.
 fn passed(client: Client, what: &str, said: &Said) -> Option<String> {
-    let confined = said.does() == Does::RunsRewritten && said.stdout.contains("--permit");
     let refused = matches!(said.does(), Does::Denies) && said.wrong.is_none();
-    (!refused && !confined).then(|| format!("{client}: {what}: {said:?}"))
+    (!refused).then(|| format!("{client}: {what}: {said:?}"))
+}
+
+/// Whether an answer sends a command through `exec`, and the call is one of a tool that runs
+/// commands and nothing else. Of any other tool the client would go on with the rest.
+fn is_confined((client, event): (Client, &str), bytes: &[u8], said: &Said) -> bool {
+    let rewritten = said.does() == Does::RunsRewritten && said.stdout.contains("--permit");
+    let Ok(incoming) = parse_shared(client, event, bytes) else {
+        return false;
+    };
+    let call = incoming.what.call().unwrap();
+    let known = CATALOGUE.lookup(&call.origin, &call.tool);
+    rewritten && known.is_some_and(|known| known.tool.role == Some(Role::Shell))
 }
 
 /// Sends all of it. What can't be read at all ends in the same denial every time, so that the
@@ -318,7 +334,8 @@ fn holes(site: &Site, (client, event): (Client, &str), sent: &[Sent]) -> Vec<Str
     let asked = unread.into_iter().take(1).chain(read);
     let hole = |one: &Sent| {
         let said = asked_in(site, (client, event), &one.bytes, &root);
-        passed(client, &one.what, &said)
+        let confined = is_confined((client, event), &one.bytes, &said);
+        passed(client, &one.what, &said).filter(|_| !confined)
     };
     asked.filter_map(hole).collect()
 }

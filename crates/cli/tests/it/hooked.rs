@@ -90,6 +90,18 @@ impl Call {
         Self::new(client, &sends(client).shell, ids).with("$command", line)
     }
 
+    /// Any tool, with any arguments. Where the event is the tool, its name is the event's.
+    pub(crate) fn tool(client: Client, ids: (&str, &str), name: &str, arguments: Value) -> Self {
+        let is_event = client.event(name).is_some();
+        let tool = Tool {
+            name: name.to_owned(),
+            before: is_event.then(|| name.to_owned()),
+            after: is_event.then(|| name.replacen("pre_", "post_", 1)),
+            arguments,
+        };
+        Self::new(client, &tool, ids)
+    }
+
     fn with(mut self, place: &'static str, text: &str) -> Self {
         self.fill.push((place, text.to_owned()));
         self
@@ -240,6 +252,25 @@ pub(crate) fn tell(site: &Site, call: &Call) -> Said {
     said(call.client, &ran)
 }
 
+/// The payload of an event that is about no tool.
+pub(crate) fn plain(
+    site: &Site,
+    client: Client,
+    event: &str,
+    session: &str,
+    prompt: &str,
+) -> Value {
+    let call = Call::shell(client, (session, "none"), "").with("$prompt", prompt);
+    call.filled(&sends(client).plain, event, &site.root())
+}
+
+/// Tells an event with a payload.
+pub(crate) fn sent(site: &Site, client: Client, event: &str, payload: &Value) -> Said {
+    let payload = payload.to_string();
+    let ran = fed(hook(site, &Line::of(client, event)), payload.as_bytes());
+    said(client, &ran)
+}
+
 /// An event that is about no tool.
 pub(crate) fn happen(
     site: &Site,
@@ -248,12 +279,8 @@ pub(crate) fn happen(
     session: &str,
     prompt: &str,
 ) -> Said {
-    let call = Call::shell(client, (session, "none"), "").with("$prompt", prompt);
-    let payload = call
-        .filled(&sends(client).plain, event, &site.root())
-        .to_string();
-    let ran = fed(hook(site, &Line::of(client, event)), payload.as_bytes());
-    said(client, &ran)
+    let payload = plain(site, client, event, session, prompt);
+    sent(site, client, event, &payload)
 }
 
 /// Takes an intent up in a session, as an agent of this client does.

@@ -1,8 +1,13 @@
 //! `tagout init` as a new user meets it, and what every verb says where there is no workspace.
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
+use serde_json::Value;
+use tagout_agents::Client;
+
+use crate::hook_oracle::{Does, Said, said};
+use crate::hooked::{Call, fed};
 use crate::machine::Machine;
 
 /// From nothing to a governed client with one command.
@@ -19,6 +24,56 @@ fn one_command() {
     assert_eq!(machine.run(&["install", "--check", "goose"]).code, Some(0));
     let list = machine.run(&["intent", "list"]).stdout;
     assert_eq!(list, "INT-001  open    IN_PROGRESS  First\n");
+    first_edit(&machine, Client::Goose);
+}
+
+/// Runs what `init` wrote for an event, as the client does.
+fn called(machine: &Machine, event: &str, payload: &[u8]) -> Said {
+    let written = machine.read("repo/.agents/plugins/tagout/hooks/hooks.json");
+    let hooks: Value = serde_json::from_str(&written.unwrap()).unwrap();
+    let line = hooks["hooks"][event][0]["hooks"][0]["command"].as_str();
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", line.unwrap()])
+        .current_dir(machine.root());
+    shell.env_clear().env("PATH", "/usr/bin:/bin");
+    shell.env("HOME", machine.home());
+    said(Client::Goose, &fed(shell, payload))
+}
+
+/// The second command is the agent's: a write is refused, the intent is selected, the same write is
+/// done, and the ledger and the blame tell of it.
+fn first_edit(machine: &Machine, client: Client) {
+    let root = machine.root();
+    let before = |call: &Call| called(machine, &call.before(), &call.payload(&root));
+    let after = |call: &Call| called(machine, &call.after(), &call.reported(&root));
+    let write = |id: &str, path: &str| Call::write(client, ("s", id), path, "fn first() {}\n");
+    let refused = before(&write("w1", "src/first.rs"));
+    assert_eq!(refused.does(), Does::Denies, "{refused:?}");
+    // It is told what to run, word by word.
+    let remedy = "intent select ID` as a command of its own";
+    assert!(refused.stderr.contains(remedy), "{refused:?}");
+    let line = format!("{} intent select INT-001", machine.program().display());
+    let select = Call::shell(client, ("s", "s1"), &line);
+    let selected = before(&select);
+    assert_eq!(selected.does(), Does::Runs, "{selected:?}");
+    let ran = machine.run(&["intent", "select", "INT-001"]);
+    assert!(ran.stdout.contains("INT-001"), "{}", ran.shown());
+    after(&select);
+    let done = write("w2", "src/first.rs");
+    let allowed = before(&done);
+    assert_eq!(allowed.does(), Does::Runs, "{allowed:?}");
+    machine.write("repo/src/first.rs", "fn first() {}\n");
+    after(&done);
+    let outside = before(&write("w3", "docs/first.md"));
+    assert_eq!(outside.does(), Does::Denies, "{outside:?}");
+    let blame = machine.run(&["blame", "src/first.rs"]);
+    assert!(blame.stdout.contains("INT-001"), "{}", blame.shown());
+    let log = machine
+        .run(&["log", "--file", "src/first.rs", "--json"])
+        .stdout;
+    assert!(log.contains("COMPLETED"), "{log}");
+    assert_eq!(machine.run(&["verify"]).code, Some(0));
 }
 
 /// Run again, it says what it kept and which arguments changed nothing.

@@ -57,6 +57,12 @@ mod hook_oracle;
 #[cfg(test)]
 mod hook_place;
 #[cfg(test)]
+mod hook_plugin;
+#[cfg(test)]
+mod hook_subagents;
+#[cfg(test)]
+mod hook_tools;
+#[cfg(test)]
 mod hooked;
 #[cfg(test)]
 mod init;

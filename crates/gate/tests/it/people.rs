@@ -282,3 +282,31 @@ fn a_session_has_one_parent() {
         assert_eq!(parents, [known], "{child}");
     }
 }
+
+/// §13.3: a session that worked on its own before anybody told whose it is stands where its parent
+/// does afterwards, and what it held is free. Told the other way round, nothing changes.
+#[test]
+fn a_session_is_adopted_late() {
+    let world = World::new();
+    let engine = world.engine();
+    let [main, sub] = ["main", "sub"].map(|id| SessionId::new(id).unwrap());
+    for (intent, session) in [("INT-001", "main"), ("INT-002", "sub")] {
+        let receipt = engine.execute(&in_session(select(intent), session));
+        assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
+    }
+    engine.adopt(&sub, &main).unwrap();
+    engine.adopt(&main, &sub).unwrap();
+    let known = |id: &SessionId| engine.session(id).unwrap().session;
+    assert_eq!(known(&main).parent, None);
+    assert_eq!(known(&sub).parent, Some(main.clone()));
+    assert_eq!(known(&sub).active_intent(), known(&main).active_intent());
+    let told = world.events();
+    let told = told.iter().filter_map(|event| event.body.data.as_ref());
+    let told: Vec<_> = told.filter(|data| data.get("child").is_some()).collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["dropped"], "INT-002");
+    let wider = engine.execute(&in_session(select("INT-002"), "sub"));
+    assert_eq!(wider.refusal.unwrap().code, Code::IntentMismatch);
+    let free = engine.execute(&in_session(select("INT-002"), "third"));
+    assert_eq!(free.outcome, Outcome::Completed, "{free:?}");
+}

@@ -97,15 +97,27 @@ impl Catalogue {
         }
     }
 
+    /// A tool that a client brings itself. Those of servers are none, Tagout's own included: which
+    /// program answers to a server's name is for a repository to say.
+    pub fn clients_own(&self, origin: &Origin, name: &str) -> Option<Resolved<'_>> {
+        let Origin::Client { client } = origin else {
+            return None;
+        };
+        self.resolve(self.client(client)?.tool(name)?)
+    }
+
+    fn resolve<'c>(&'c self, entry: &'c ClientTool) -> Option<Resolved<'c>> {
+        Some(Resolved {
+            tool: self.tools.get(&entry.tool)?,
+            aliases: &entry.aliases,
+            keys: &entry.keys,
+        })
+    }
+
     fn lookup_client(&self, client: &str, name: &str) -> Option<Resolved<'_>> {
         let client = self.client(client)?;
         if let Some(entry) = client.tool(name) {
-            let tool = self.tools.get(&entry.tool)?;
-            return Some(Resolved {
-                tool,
-                aliases: &entry.aliases,
-                keys: &entry.keys,
-            });
+            return self.resolve(entry);
         }
         match client.remote_name(name, &self.servers) {
             Some(RemoteName {

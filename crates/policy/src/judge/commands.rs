@@ -94,6 +94,11 @@ pub(super) fn understand(
     commands
 }
 
+/// Whether the lines of a call are run by a shell whose language is understood here.
+pub fn is_in_known_shell(normalised: &Normalised<'_>) -> bool {
+    is_shell(normalised) && other_shell(normalised).is_none()
+}
+
 fn is_shell(normalised: &Normalised<'_>) -> bool {
     normalised
         .tool

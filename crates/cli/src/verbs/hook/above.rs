@@ -8,13 +8,13 @@ use std::path::{Component, Path, PathBuf};
 
 use tagout_agents::{Answer, Pre, ShellCall, quoted};
 use tagout_gate::policy::judge::{Case, Facts};
-use tagout_gate::policy::shell::{self, Analysis, Judgement, Part, ShellContext};
+use tagout_gate::policy::shell::{Analysis, Judgement, Part, ShellContext, analyse};
 use tagout_vocab::path::Roots;
 use tagout_vocab::{Class, Code, Effect, Gate, Refusal, Session, Target};
 
-use super::place;
 use super::pre::deny;
 use super::work::Work;
+use super::{place, shell};
 use crate::clock;
 use crate::failure::Failure;
 use crate::site::folded;
@@ -75,14 +75,20 @@ fn glob(pattern: &[u8], name: &[u8]) -> bool {
 
 /// Refuses a call that would harm one of the roots; any other is nobody's.
 pub(super) fn decide(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
-    let harmed = match &pre.shell {
-        Some(ShellCall::Line { line, .. }) => harmed_by(work, std::slice::from_ref(line), pre),
-        Some(ShellCall::Lines { lines, .. }) => harmed_by(work, lines, pre),
-        Some(ShellCall::Program { words, .. }) => {
+    let by_lines = |found: &ShellCall| match found {
+        ShellCall::Line { line, .. } => harmed_by(work, std::slice::from_ref(line), pre),
+        ShellCall::Lines { lines, .. } => harmed_by(work, lines, pre),
+        ShellCall::Program { words, .. } => {
             harmed_by(work, &[quoted(words.iter().map(String::as_str))], pre)
         }
-        Some(ShellCall::Typed) | None => harmed_by_tool(work, pre),
+        ShellCall::Typed => None,
     };
+    let found = pre.shell.as_ref();
+    // A tool that only looks like a shell may do more than its command says.
+    let is_all = found.is_some_and(|found| shell::runs_commands(work, &pre.call, found));
+    let harmed = found.and_then(by_lines);
+    let by_tool = || harmed_by_tool(work, pre).filter(|_| !is_all);
+    let harmed = harmed.or_else(by_tool);
     let Some(root) = harmed else {
         return Ok(Answer::NoDecision);
     };
@@ -144,7 +150,7 @@ fn harmed_by<'w>(work: &'w Work, lines: &[String], pre: &Pre) -> Option<&'w Path
             cwd: shown,
             ..ShellContext::bare(&work.engine.shelf().books.knowledge, &roots)
         };
-        shell::analyse(line, &context)
+        analyse(line, &context)
     };
     let spared = work.spared.iter().map(PathBuf::as_path);
     let mut pairs = spared.flat_map(|root| lines.iter().map(move |line| (root, line)));

@@ -23,8 +23,11 @@ pub(super) fn decide(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
         return Ok(deny(work, &pre.call, refused));
     }
     match &pre.shell {
-        Some(found) => shell::decide(work, pre, found),
-        None => guarded(work, pre),
+        Some(found) if shell::runs_commands(work, &pre.call, found) => {
+            shell::decide(work, pre, found)
+        }
+        // What only looks like a command is judged as what it is, with all of its arguments.
+        Some(_) | None => guarded(work, pre),
     }
 }
 

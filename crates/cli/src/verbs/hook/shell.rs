@@ -6,6 +6,9 @@ use tagout_agents::install::plan::Narrow;
 use tagout_agents::profile::Rewrite;
 use tagout_agents::{Answer, Kind, Pre, ShellCall, quoted, rewrite};
 use tagout_gate::Outcome;
+use tagout_gate::policy::catalogue::TargetForm;
+use tagout_gate::policy::judge::is_in_known_shell;
+use tagout_gate::policy::targets::{check_input, normalise};
 use tagout_vocab::{Call, Code, Gate, IntentId, Refusal, Role};
 
 use super::own::{self, OwnLine};
@@ -16,6 +19,28 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::notes::{Admitted, Selected, Sent, line_digest};
 use crate::runtime;
+
+/// Whether a call is that of a tool which runs commands and does nothing else: one of the client's
+/// own that the catalogue calls so, with arguments that it knows. The shape alone proves nothing:
+/// any tool can carry a further argument that looks like a command, and the client goes on with the
+/// rest of them.
+pub(super) fn runs_commands(work: &Work, call: &Call, found: &ShellCall) -> bool {
+    let catalogue = &work.engine.shelf().books.catalogue;
+    let Some(own) = catalogue.clients_own(&call.origin, &call.tool) else {
+        return false;
+    };
+    let (key, means) = match (&own.tool.targets, found) {
+        (
+            TargetForm::Command { key: means },
+            ShellCall::Line { key, .. } | ShellCall::Lines { key, .. },
+        )
+        | (TargetForm::Argv { key: means }, ShellCall::Program { key, .. }) => (*key, means),
+        (_, _) => return false,
+    };
+    let normalised = normalise(call, catalogue);
+    let is_same = normalised.arguments.get(means) == call.arguments.get(key);
+    is_same && is_in_known_shell(&normalised) && check_input(&normalised).is_ok()
+}
 
 /// The lines of a call. What is typed into a command that runs has none: it is judged as what it
 /// is, unknown.
