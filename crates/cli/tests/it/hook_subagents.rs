@@ -168,7 +168,7 @@ fn play(marks: Marks) -> Play {
     }
 }
 
-/// H: the relation comes first, as it should.
+/// The relation comes first, as it should.
 #[test]
 fn told_first() {
     for marks in marks() {
