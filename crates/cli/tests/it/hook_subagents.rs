@@ -87,22 +87,22 @@ fn marks() -> Vec<Marks> {
 /// An intent of somebody else, which owns `src/goose/**`.
 const OTHER: Client = Client::Goose;
 
+fn with(mut payload: Value, more: &Value) -> Value {
+    let map = payload.as_object_mut().unwrap();
+    map.extend(more.as_object().unwrap().clone());
+    payload
+}
+
 struct Play {
     site: Site,
     marks: Marks,
 }
 
 impl Play {
-    fn with(&self, mut payload: Value, more: &Value) -> Value {
-        let map = payload.as_object_mut().unwrap();
-        map.extend(more.as_object().unwrap().clone());
-        payload
-    }
-
     /// The subagent is about to make a call.
     fn ask(&self, call: &Call) -> Said {
         let payload = serde_json::from_slice(&call.payload(&self.site.root())).unwrap();
-        let payload = self.with(payload, &self.marks.always);
+        let payload = with(payload, &self.marks.always);
         sent(&self.site, call.client, &call.before(), &payload)
     }
 
@@ -123,7 +123,7 @@ impl Play {
         let client = self.marks.client;
         if let Some(event) = &sends(client).prompt {
             let payload = plain(&self.site, client, event, self.marks.session, "do it");
-            let payload = self.with(payload, &self.marks.always);
+            let payload = with(payload, &self.marks.always);
             sent(&self.site, client, event, &payload);
         }
     }
@@ -138,7 +138,7 @@ impl Play {
                 payload[key] = client.event(event).unwrap().wire.into();
             }
         }
-        let said = sent(&self.site, client, event, &self.with(payload, more));
+        let said = sent(&self.site, client, event, &with(payload, more));
         assert!(said.runs(), "{client}: {said:?}");
     }
 
@@ -168,7 +168,7 @@ fn play(marks: Marks) -> Play {
     }
 }
 
-/// H: the relation comes first, as it should.
+/// The relation comes first, as it should.
 #[test]
 fn told_first() {
     for marks in marks() {
@@ -251,7 +251,7 @@ fn nobody_is_above_itself() {
             &play.site,
             client,
             "session.created",
-            &play.with(payload, &turned),
+            &with(payload, &turned),
         );
         let own = crate::hooked::ask(&play.site, &written(client, "root"));
         assert!(own.runs(), "{own:?}");

@@ -121,7 +121,12 @@ fn plain(tool: &Tool) -> Value {
         TargetForm::Command { key } if key == "commands" => json!({"commands": ["ls"]}),
         TargetForm::Command { key } => json!({ key: "ls" }),
         TargetForm::Argv { key } => json!({ key: ["ls"] }),
-        other => panic!("{}: {other:?}", tool.name),
+        TargetForm::Params
+        | TargetForm::Patch { .. }
+        | TargetForm::Nothing
+        | TargetForm::Address { .. }
+        | TargetForm::Remote { .. }
+        | TargetForm::Unknown => panic!("{}: {:?}", tool.name, tool.targets),
     }
 }
 
