@@ -20,6 +20,10 @@ pub(crate) fn find(lane: Lane, output: &Captured) -> Option<String> {
             .iter()
             .any(|part| part.windows(words.len()).any(|window| window == words))
     };
-    (lane == Lane::Transaction && CROSS_DEVICE.iter().any(|words| says(words)))
-        .then(|| RENAME.to_owned())
+    // Where a snapshot lane has name spaces, it lays an overlay over each folder.
+    let is_overlaid = match lane {
+        Lane::Transaction | Lane::Snapshot => true,
+        Lane::ReadOnly => false,
+    };
+    (is_overlaid && CROSS_DEVICE.iter().any(|words| says(words))).then(|| RENAME.to_owned())
 }
