@@ -13,6 +13,15 @@ const CROSS_DEVICE: &[&[u8]] = &[
 const RENAME: &str = "an existing folder can't be renamed in one step inside the transaction: \
     `mv` copies it and works; instead of `git mv DIR NEW` use `mv DIR NEW && git add -A`";
 
+/// What git says when it may not write, and where it wanted to: what a linked worktree or a
+/// submodule keeps lies in another repository's folder.
+const READ_ONLY: &[u8] = b".lock': Read-only file system";
+const ELSEWHERE: &[&[u8]] = &[b"/worktrees/", b"/modules/"];
+
+const LINKED: &str = "this workspace is a linked worktree or a submodule: git keeps its index and its \
+    commits in another folder, outside of the workspace, where commands can't write; files can be \
+    changed here, a person commits them, or the work is done in a clone";
+
 /// The hint that fits the output, if one does.
 pub(crate) fn find(lane: Lane, output: &Captured) -> Option<String> {
     let says = |words: &[u8]| {
@@ -25,5 +34,14 @@ pub(crate) fn find(lane: Lane, output: &Captured) -> Option<String> {
         Lane::Transaction | Lane::Snapshot => true,
         Lane::ReadOnly => false,
     };
-    (is_overlaid && CROSS_DEVICE.iter().any(|words| says(words))).then(|| RENAME.to_owned())
+    let any = |list: &[&[u8]]| list.iter().any(|words| says(words));
+    if !is_overlaid {
+        None
+    } else if any(CROSS_DEVICE) {
+        Some(RENAME.to_owned())
+    } else if says(READ_ONLY) && any(ELSEWHERE) {
+        Some(LINKED.to_owned())
+    } else {
+        None
+    }
 }

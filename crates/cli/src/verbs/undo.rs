@@ -157,7 +157,7 @@ const fn loss(why: Loss) -> &'static str {
 fn conflict(planned: &PlannedUndo, json: bool) -> Result<Exit, Failure> {
     let conflicts = &planned.plan().conflicts;
     // What stands behind another conflict of the same file goes with it.
-    let is_behind = |one: &Conflict| {
+    let is_behind = |one: &Conflict<RelPath>| {
         let others = || conflicts.iter().filter(|other| other.path == one.path);
         one.clash == Clash::Behind && others().any(|other| other.clash != Clash::Behind)
     };
