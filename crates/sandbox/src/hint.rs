@@ -13,9 +13,12 @@ const CROSS_DEVICE: &[&[u8]] = &[
 const RENAME: &str = "an existing folder can't be renamed in one step inside the transaction: \
     `mv` copies it and works; instead of `git mv DIR NEW` use `mv DIR NEW && git add -A`";
 
-/// What git says when it may not write, and where it wanted to: what a linked worktree or a
-/// submodule keeps lies in another repository's folder.
-const READ_ONLY: &[u8] = b".lock': Read-only file system";
+/// What git says when it may not write, or finds nothing, and where it looked: what a linked
+/// worktree or a submodule keeps lies in another repository's folder.
+const NOT_HERE: &[&[u8]] = &[
+    b".lock': Read-only file system",
+    b"fatal: not a git repository: ",
+];
 const ELSEWHERE: &[&[u8]] = &[b"/worktrees/", b"/modules/"];
 
 const LINKED: &str = "this workspace is a linked worktree or a submodule: git keeps its index and its \
@@ -39,7 +42,7 @@ pub(crate) fn find(lane: Lane, output: &Captured) -> Option<String> {
         None
     } else if any(CROSS_DEVICE) {
         Some(RENAME.to_owned())
-    } else if says(READ_ONLY) && any(ELSEWHERE) {
+    } else if any(NOT_HERE) && any(ELSEWHERE) {
         Some(LINKED.to_owned())
     } else {
         None

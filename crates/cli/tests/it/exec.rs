@@ -57,6 +57,7 @@ fn a_write_in_scope_is_applied_and_undone() {
 fn a_command_that_fails_is_kept_or_rolled_back() {
     let line = "echo new > src/b.txt; rm src/a.txt; exit 3";
     let site = Site::new(&[("src/a.txt", "one\n")]);
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
     let told = site.receipt(line);
     assert_eq!(told["exit_code"], 3, "{told:#}");
     assert_eq!(site.read("src/b.txt").as_deref(), Some("new\n"));
@@ -73,6 +74,7 @@ fn a_command_that_fails_is_kept_or_rolled_back() {
         let found = fs::metadata(site.root().join(name)).unwrap();
         (found.ino(), found.mtime(), found.mtime_nsec())
     };
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
     let (before, file) = (site.tree(), number("src/a.txt"));
     let ran = site.exec_with(&["--intent", "INT-001", "--json"], line);
     assert_eq!(ran.code, Some(3), "{}", ran.shown());

@@ -467,11 +467,14 @@ fn a_planted_hook_never_runs() {
 #[test]
 fn a_linked_worktree_is_told_how() {
     let site = Site::new(FILES);
-    let place = site.home().join("linked");
-    let place = place.to_str().unwrap();
-    site.git(&["worktree", "add", "-q", place, "-b", "linked"]);
+    // Not below `/tmp`, which a command has its own of.
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (main, place) = (at("main"), at("linked"));
+    site.git(&["clone", "-q", ".", &main]);
+    site.git(&["-C", &main, "worktree", "add", "-q", &place, "-b", "linked"]);
     let run = |words: &[&str]| {
-        let output = site.command(words).current_dir(place).output().unwrap();
+        let output = site.command(words).current_dir(&place).output().unwrap();
         crate::confined::Ran::of(&output, &site.home())
     };
     let init = ["init", "--yes", "--intent", "Work", "--scope", "src/**"];
@@ -484,6 +487,7 @@ fn a_linked_worktree_is_told_how() {
         let ran = run(&[&first[..], &["--", line]].concat());
         serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.shown()))
     };
+    assert_eq!(told("cat src/a.txt")["exit_code"], 0);
     let changed = told("echo more >> src/a.txt && git status --short");
     assert_eq!(changed["outcome"], "completed", "{changed:#}");
     let refused = told("git add src/a.txt");

@@ -34,7 +34,7 @@ fn picture(site: &Site) -> String {
     let output = python.args(["-c", PICTURE]).current_dir(site.root());
     let output = output.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 fn person(site: &Site, line: &str) {
@@ -69,12 +69,16 @@ fn site() -> Site {
          printf x > $'src/odd\\xff'; chmod 711 src/deep; \
          touch -h -d @1000000000.25 src/* src/deep/* src/deep src",
     );
+    // A session changes what it has seen.
+    let read = site.exec("cat src/a.txt src/b.txt src/h.txt src/deep/c.txt src/deep/h2.txt");
+    assert_eq!(read.code, Some(0), "{}", read.shown());
     site
 }
 
 /// What no content shows.
 const ATTRIBUTES: &str = "python3 -c 'import os; os.setxattr(\"src/a.txt\", \"user.new\", b\"1\"); \
-     os.removexattr(\"src/b.txt\", \"user.k\"); os.utime(\"src/h.txt\", (5, 5))'";
+     os.removexattr(\"src/b.txt\", \"user.k\"); os.utime(\"src/h.txt\", (5, 5)); \
+     os.utime(\"src/deep/c.txt\", (5, 5))'";
 
 /// B2, L4, B4: pipes, attributes, times, modes, links, odd names and folders come back as they
 /// were, and the undo's own undo brings back what the command had done.
@@ -105,8 +109,10 @@ fn everything_that_a_command_did_comes_back() {
         ),
     ] {
         let site = site();
+        // A script shows nothing beforehand, so that nothing is refused beforehand.
+        site.write("src/run.sh", &format!("{line}\n"));
         let before = picture(&site);
-        let call = applied(&site, line);
+        let call = applied(&site, "bash src/run.sh");
         let after = picture(&site);
         assert_ne!(before, after, "{name}");
         let told = undo(&site, &call);
@@ -143,7 +149,7 @@ fn what_a_person_set_since_stays() {
     );
     person(
         &site,
-        "touch -d @2000000000 src/h.txt; touch src/theirs; \
+        "touch -d @2000000000 src/deep/c.txt; touch src/theirs; \
          python3 -c 'import os; os.setxattr(\"src/a.txt\", \"user.theirs\", b\"2\")'",
     );
     let told = undo(&site, &call);
@@ -159,7 +165,11 @@ fn what_a_person_set_since_stays() {
         "{now}"
     );
     assert!(line("src/b.txt").contains("user.k"), "{now}");
-    assert!(line("src/h.txt").contains(" 2000000000000000000 "), "{now}");
+    assert!(
+        line("src/deep/c.txt").contains(" 2000000000000000000 "),
+        "{now}"
+    );
+    assert!(line("src/h.txt").contains(" 1000000000250000000 "), "{now}");
     assert_eq!(line("src/p "), "", "{now}");
     assert!(!line("src/theirs").is_empty(), "{now}");
 }
