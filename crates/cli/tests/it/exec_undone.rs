@@ -80,7 +80,7 @@ const ATTRIBUTES: &str = "python3 -c 'import os; os.setxattr(\"src/a.txt\", \"us
      os.removexattr(\"src/b.txt\", \"user.k\"); os.utime(\"src/h.txt\", (5, 5)); \
      os.utime(\"src/deep/c.txt\", (5, 5))'";
 
-/// B2, L4, B4: pipes, attributes, times, modes, links, odd names and folders come back as they
+/// B2, L4, B4: pipes, attributes, times, modes, links and folders come back as they
 /// were, and the undo's own undo brings back what the command had done.
 #[test]
 fn everything_that_a_command_did_comes_back() {
@@ -95,10 +95,7 @@ fn everything_that_a_command_did_comes_back() {
             "swaps",
             "rm src/a.txt src/link; mkdir src/a.txt; mkfifo src/link; rm src/p0; echo x > src/p0",
         ),
-        (
-            "names",
-            "printf more >> src/h.txt; ln src/b.txt src/b2.txt; rm src/odd*",
-        ),
+        ("names", "printf more >> src/h.txt; ln src/b.txt src/b2.txt"),
         (
             "modes",
             "chmod 600 src/a.txt; chmod 755 src/deep; echo x >> src/deep/c.txt",
