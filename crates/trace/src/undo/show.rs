@@ -63,9 +63,9 @@ fn facts(now: Option<&Entry>, result: Option<&Entry>) -> Vec<String> {
             lines.push(format!("{} to {}", words(now), words(result)));
         }
         (Some(one), None) | (None, Some(one)) if !is_plain(one) => {
-            lines.push(words(one).to_owned())
+            lines.push(words(one).to_owned());
         }
-        (Some(_), Some(_) | None) | (None, Some(_) | None) => {}
+        (Some(_) | None, _) => {}
     }
     let (Some(now), Some(result)) = (now, result) else {
         return lines;
