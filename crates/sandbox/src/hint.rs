@@ -21,8 +21,8 @@ const NOT_HERE: &[&[u8]] = &[
 ];
 const ELSEWHERE: &[&[u8]] = &[b"/worktrees/", b"/modules/"];
 
-const LINKED: &str = "this workspace is a linked worktree or a submodule: git keeps its index and its \
-    commits in another folder, outside of the workspace, where commands can't write; files can be \
+const LINKED: &str = "this workspace is a linked worktree or a submodule: git keeps its index and \
+    its commits in another folder, outside of the workspace, where commands can't write; files can be \
     changed here, a person commits them, or the work is done in a clone";
 
 /// The hint that fits the output, if one does.

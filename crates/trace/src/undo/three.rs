@@ -79,8 +79,8 @@ fn both(base: &Entry, ours: &Entry, theirs: &Entry) -> Result<Entry, Failure> {
     Ok(result)
 }
 
-/// The time that belongs to an entry that becomes what it was. Whoever set it since keeps it, unless
-/// the content is another one then.
+/// The time that belongs to an entry that becomes what it was. Whoever set it since keeps it,
+/// unless the content is another one then.
 fn time(base: &Entry, ours: &Entry, theirs: &Entry) -> Option<(i64, i64)> {
     let is_as_left = super::alike(base.held.time.as_ref(), ours.held.time.as_ref());
     let is_same = (ours.kind, ours.digest) == (theirs.kind, theirs.digest);
