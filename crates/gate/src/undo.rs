@@ -1,21 +1,17 @@
 //! Taking back what executions changed: planned from what is kept, written as a transaction of its
 //! own that a person asked for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tagout_ledger::{Kind, NewEvent, Reader};
 use tagout_trace::record::Record;
-use tagout_trace::undo::{self, Beyond, Change, Content, Edit, Entry, EntryKind, Loss, Plan, Step};
-use tagout_vocab::limits::TRACE_EFFECTS_BYTES_MAX;
-use tagout_vocab::{CallId, Code, Digest, IntentId, SessionId, Timestamp, WorkspacePath};
-use tagout_workspace::{
-    ChangeKind, Claiming, Effect, Error, Holding, Mark, RelPath, Stood, StoodKind, Transaction,
-};
+use tagout_trace::undo::{Beyond, Change, Content, Entry, EntryKind, Held, Loss, Plan, Step};
+use tagout_vocab::{CallId, Code, Digest, IntentId, SessionId, Timestamp};
+use tagout_workspace::{Claiming, Error, Holding, RelPath, Transaction};
 
-use crate::changes::git::{self, GitPath};
-use crate::changes::index;
+use crate::changes::back::{self, Back};
 use crate::engine::{Engine, Inner};
 use crate::error::GateError;
 use crate::record;
@@ -35,12 +31,17 @@ pub enum UndoTarget {
 /// What taking back would come to.
 #[derive(Clone, Debug)]
 pub struct PlannedUndo {
-    /// What would be written, what stands in the way, and what can't be taken back.
-    pub plan: Plan,
+    /// What it would come to.
+    back: Back,
     /// The calls that would be taken back.
     pub calls: Vec<CallId>,
-    /// Set before anything was looked at: what changed since is not what the plan is about.
-    mark: Mark,
+}
+
+impl PlannedUndo {
+    /// What would be written, what stands in the way, and what can't be taken back.
+    pub const fn plan(&self) -> &Plan<RelPath> {
+        &self.back.plan
+    }
 }
 
 /// What was taken back.
@@ -79,40 +80,20 @@ impl SealedUndo {
     }
 }
 
-fn entry(stood: Stood) -> Option<Entry> {
-    Some(Entry {
-        kind: match stood.kind {
-            StoodKind::File => EntryKind::File,
-            StoodKind::Symlink => EntryKind::Symlink,
-            StoodKind::Folder => EntryKind::Folder,
-            StoodKind::Special => return None,
-        },
-        mode: stood.mode,
-        digest: stood.digest,
-        content: match stood.bytes {
-            Some(bytes) => Content::Kept(bytes.into()),
-            None => Content::Lost(Loss::PastHorizon),
-        },
-    })
-}
-
-fn is_index(path: &RelPath) -> bool {
-    path.name() == Some(b"index") && git::what(path.as_bytes()) == GitPath::Bookkeeping
-}
-
 /// What one execution did, as a step of the walk back.
 fn step(
     inner: &Inner,
     pages: &Pages<'_>,
     (taken, pushed): (&Taken, &BTreeSet<String>),
-) -> Result<Step, GateError> {
+) -> Result<Step<RelPath>, GateError> {
     let effects = tracing::effects_of(inner, pages, taken)?;
     let changes = match effects {
-        Some(effects) => changes(effects),
+        Some(effects) => back::changes(effects),
         None => lost(pages, &taken.execution)?,
     };
     let mut beyond = Vec::new();
-    let is_sent = |change: &Change| change.path.as_str().starts_with(".git/refs/remotes/");
+    let is_sent =
+        |change: &Change<RelPath>| change.path.as_bytes().starts_with(b".git/refs/remotes/");
     if changes.iter().any(is_sent) {
         beyond.push(Beyond {
             what: "what it sent to another repository".to_owned(),
@@ -140,36 +121,8 @@ fn step(
     })
 }
 
-/// Objects of git stay, because later work may stand on them.
-fn changes(effects: Vec<Effect>) -> Vec<Change> {
-    let moves = tracing::moves(&effects);
-    let gone: BTreeSet<&RelPath> = moves.values().collect();
-    let mut befores: BTreeMap<RelPath, Option<Stood>> = BTreeMap::new();
-    for effect in effects.iter().filter(|one| gone.contains(&one.path)) {
-        befores.insert(effect.path.clone(), effect.before.clone());
-    }
-    let stays = |effect: &Effect| git::what(effect.path.as_bytes()) == GitPath::Object;
-    let own = effects
-        .into_iter()
-        .filter(|one| !stays(one) && !gone.contains(&one.path));
-    own.filter_map(|effect| {
-        let from = moves.get(&effect.path);
-        let before = match from {
-            Some(from) => befores.get(from).cloned().flatten(),
-            None => effect.before,
-        };
-        Some(Change {
-            path: effect.path.to_workspace().ok()?,
-            moved_from: from.and_then(|from| from.to_workspace().ok()),
-            before: before.and_then(entry),
-            after: effect.after.and_then(entry),
-        })
-    })
-    .collect()
-}
-
 /// What is left of an execution whose images are gone: which files it was about.
-fn lost(pages: &Pages<'_>, execution: &CallId) -> Result<Vec<Change>, GateError> {
+fn lost(pages: &Pages<'_>, execution: &CallId) -> Result<Vec<Change<RelPath>>, GateError> {
     let Some(body) = pages.record(&format!("t-{execution}"))? else {
         return Ok(Vec::new());
     };
@@ -183,11 +136,12 @@ fn lost(pages: &Pages<'_>, execution: &CallId) -> Result<Vec<Change>, GateError>
             mode: 0o644,
             digest,
             content: Content::Lost(Loss::PastHorizon),
+            held: Held::default(),
         })
     };
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes: Vec<Change<RelPath>> = Vec::new();
     for range in &record.modified_ranges {
-        let Ok(path) = WorkspacePath::new(&range.file) else {
+        let Ok(path) = RelPath::new(range.file.as_bytes()) else {
             continue;
         };
         if changes.iter().all(|change| change.path != path) {
@@ -200,27 +154,6 @@ fn lost(pages: &Pages<'_>, execution: &CallId) -> Result<Vec<Change>, GateError>
         }
     }
     Ok(changes)
-}
-
-/// What stands at a path. An index that git has only refreshed is as the call left it.
-fn now(inner: &Inner, steps: &[Step], path: &WorkspacePath) -> Result<Option<Entry>, GateError> {
-    let place = RelPath::from(path);
-    let stood = inner.workspace.stands(&place, TRACE_EFFECTS_BYTES_MAX)?;
-    if is_index(&place)
-        && let Some(there) = stood.as_ref().and_then(|one| one.bytes.as_deref())
-    {
-        let left = steps.iter().rev().find_map(|step| {
-            let change = step.changes.iter().find(|change| change.path == *path)?;
-            change.after.as_ref()
-        });
-        if let Some(left) = left
-            && let Content::Kept(bytes) = &left.content
-            && index::stage_the_same(bytes, there)
-        {
-            return Ok(Some(left.clone()));
-        }
-    }
-    Ok(stood.and_then(entry))
 }
 
 impl Engine {
@@ -240,34 +173,28 @@ impl Engine {
             return Err(GateError::Unknown { what, id });
         };
         let pushed = tracing::pushed(&self.inner);
-        let mark = self.inner.workspace.mark()?;
         let mut steps = Vec::new();
         for taken in pages.steps_from(*first)? {
             steps.push(step(&self.inner, &pages, (&taken, &pushed))?);
         }
         let chosen: BTreeSet<CallId> = chosen.into_iter().map(|(_, call)| call).collect();
-        let mut plan = undo::plan(&steps, &chosen, |path| now(&self.inner, &steps, path))?;
-        // What git notes for itself goes on; only its index has to fit the tree.
-        plan.conflicts.retain(|conflict| {
-            let path = RelPath::from(&conflict.path);
-            git::what(path.as_bytes()) != GitPath::Bookkeeping || is_index(&path)
-        });
+        let back = Back::plan(&self.inner.workspace, &steps, &chosen)?;
+        let already = &back.plan.already;
         let calls = chosen.into_iter();
-        let calls = calls.filter(|call| !plan.already.contains(call)).collect();
-        Ok(PlannedUndo { plan, calls, mark })
+        let calls = calls.filter(|call| !already.contains(call)).collect();
+        Ok(PlannedUndo { back, calls })
     }
 
     /// B4: takes back what was planned, as a new call with an event of its own. If anything is no
     /// longer as the plan found it, nothing is written.
     pub fn undo(&self, planned: &PlannedUndo, by: &str) -> Result<Undone, GateError> {
-        if !planned.plan.is_clean() {
+        if !planned.plan().is_clean() {
             let why = "later work lies on the same lines".to_owned();
             return Err(refused(why, Code::Conflict));
         }
         let text = self.inner.clockwork.id("x");
         let execution = CallId::new(&text).map_err(|source| GateError::Id { text, source })?;
-        let edits = &planned.plan.edits;
-        let paths: Vec<RelPath> = edits.iter().map(|edit| RelPath::from(&edit.path)).collect();
+        let paths = planned.back.paths();
         let workspace = &self.inner.workspace;
         let _claim = match workspace.claim(&execution, &paths, Holding::WhileAlive)? {
             Claiming::Held(claim) => claim,
@@ -277,13 +204,8 @@ impl Engine {
             }
         };
         let mut transaction = workspace.begin(&execution)?;
-        transaction.since(planned.mark);
-        let staged = stage(&mut transaction, edits).and_then(|()| transaction.staged());
-        let staged = staged.map_err(|error| of_commit(error.into()))?;
-        if let Some(edit) = stale(edits, &staged) {
-            let why = format!("{} was changed just now", edit.path);
-            return Err(refused(why, Code::Conflict));
-        }
+        let staged = planned.back.stage(&mut transaction);
+        staged.map_err(|error| of_commit(error.into()))?;
         let undone = self.commit_undo((execution, transaction), planned, by);
         undone.map_err(of_commit)
     }
@@ -356,57 +278,4 @@ fn of_commit(error: GateError) -> GateError {
         }
     }
     error
-}
-
-/// An edit whose place is not as the plan found it. That a path is empty now, no time tells.
-fn stale<'e>(edits: &'e [Edit], staged: &[tagout_workspace::Change]) -> Option<&'e Edit> {
-    let is_stale = |edit: &&Edit| {
-        let path = RelPath::from(&edit.path);
-        let found = staged.iter().find(|change| change.path == path);
-        let file = edit.now.as_ref();
-        let file = file.filter(|one| one.kind == EntryKind::File);
-        let expected = file.map(|one| one.digest);
-        found.is_some_and(|change| {
-            let is_there = change.kind != ChangeKind::Created;
-            is_there != edit.now.is_some() || (change.before != expected && !is_index(&path))
-        })
-    };
-    edits.iter().find(is_stale)
-}
-
-/// Stages a plan: away first and innermost first, then what comes back.
-fn stage(transaction: &mut Transaction<'_>, edits: &[Edit]) -> Result<(), Error> {
-    let kind = |entry: &Option<Entry>| entry.as_ref().map(|one| one.kind);
-    for edit in edits.iter().rev() {
-        let path = RelPath::from(&edit.path);
-        match (kind(&edit.now), kind(&edit.result)) {
-            (Some(EntryKind::Folder), None) => match transaction.rmdir(&path) {
-                // Somebody else's files are in it.
-                Ok(()) | Err(Error::NotEmpty { .. }) => {}
-                Err(error) => return Err(error),
-            },
-            (Some(EntryKind::Folder), Some(EntryKind::File | EntryKind::Symlink)) => {
-                transaction.rmdir(&path)?;
-            }
-            (Some(EntryKind::File | EntryKind::Symlink), result) if result != kind(&edit.now) => {
-                transaction.delete(&path)?;
-            }
-            (Some(_) | None, _) => {}
-        }
-    }
-    for edit in edits {
-        let Some(result) = &edit.result else { continue };
-        let path = RelPath::from(&edit.path);
-        match (result.kind, &result.content) {
-            (EntryKind::Folder, _) => transaction.mkdir(&path)?,
-            (EntryKind::File, Content::Kept(bytes)) => transaction.write(&path, bytes)?,
-            (EntryKind::Symlink, Content::Kept(target)) => transaction.symlink(&path, target)?,
-            // A plan holds only what can be written.
-            (EntryKind::File | EntryKind::Symlink, Content::Lost(_)) => continue,
-        }
-        if result.kind != EntryKind::Symlink {
-            transaction.set_mode(&path, result.mode)?;
-        }
-    }
-    Ok(())
 }

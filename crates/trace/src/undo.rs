@@ -10,6 +10,7 @@ mod show;
 mod three;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::sync::Arc;
 
 use tagout_vocab::{CallId, Digest, WorkspacePath};
@@ -33,6 +34,45 @@ pub struct Entry {
     pub digest: Digest,
     /// The content itself, as far as it is still there.
     pub content: Content,
+    /// What else belongs to it.
+    pub held: Held,
+}
+
+/// What belongs to an entry beside its content and its permissions; `None` for what is not known.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Held {
+    /// Owner and group.
+    pub owner: Option<(u32, u32)>,
+    /// Attributes, by name.
+    pub attributes: Option<BTreeMap<Vec<u8>, Vec<u8>>>,
+    /// The time of its last change: seconds, and nanoseconds beyond them.
+    pub time: Option<(i64, i64)>,
+    /// Which file it is.
+    pub file: Option<FileId>,
+}
+
+/// Which file something is, and how many names that has.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FileId {
+    /// The device it lies on.
+    pub device: u64,
+    /// Its number there.
+    pub number: u64,
+    /// How many names it has.
+    pub names: u64,
+}
+
+impl Held {
+    /// Whether both say the same, as far as both are known. Times are nobody's work, and which file
+    /// it is shows nobody.
+    fn is(&self, other: &Self) -> bool {
+        alike(self.owner.as_ref(), other.owner.as_ref())
+            && alike(self.attributes.as_ref(), other.attributes.as_ref())
+    }
+}
+
+fn alike<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| one == other)
 }
 
 /// The kind of what stands at a path.
@@ -44,6 +84,10 @@ pub enum EntryKind {
     Symlink,
     /// A folder; taken away only when nothing is left in it.
     Folder,
+    /// A named pipe; it has no content.
+    Pipe,
+    /// A socket; it has no content.
+    Socket,
 }
 
 /// A content that is kept, or why it is not.
@@ -70,6 +114,8 @@ pub enum Loss {
     Pushed,
     /// It lies outside of the workspace.
     Outside,
+    /// Only a privileged user could.
+    Forbidden,
 }
 
 impl Entry {
@@ -81,22 +127,35 @@ impl Entry {
             mode,
             digest: Digest::of(&bytes),
             content: Content::Kept(bytes),
+            held: Held::default(),
         }
     }
 
     /// Whether both are the same, wherever their bytes are kept.
     fn is(&self, other: &Self) -> bool {
         (self.kind, self.mode, &self.digest) == (other.kind, other.mode, &other.digest)
+            && self.held.is(&other.held)
+    }
+
+    /// Whether there is nothing to be written where this shall become the other.
+    fn stays(&self, result: &Self) -> bool {
+        let (now, then) = (&self.held, &result.held);
+        let number = |file: FileId| (file.device, file.number);
+        // A file that was parted from its other names goes back to them.
+        let rejoins = then.file.is_some_and(|file| {
+            file.names > 1 && now.file.is_none_or(|here| number(here) != number(file))
+        });
+        self.is(result) && !rejoins && then.time.is_none_or(|time| now.time == Some(time))
     }
 }
 
 /// What one execution did to one path.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct Change<P = WorkspacePath> {
     /// Where it is now, or was before it was removed.
-    pub path: WorkspacePath,
+    pub path: P,
     /// Where it was before, when it was moved.
-    pub moved_from: Option<WorkspacePath>,
+    pub moved_from: Option<P>,
     /// What was there.
     pub before: Option<Entry>,
     /// What is there now.
@@ -114,11 +173,11 @@ pub struct Beyond {
 
 /// One execution that is settled.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct Step<P = WorkspacePath> {
     /// The call.
     pub execution: CallId,
     /// What it changed.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Change<P>>,
     /// The executions it took back, if it was an undo.
     pub undoes: Vec<CallId>,
     /// What else it did.
@@ -126,22 +185,34 @@ pub struct Step {
 }
 
 /// What taking back would write.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
+#[derive(Clone, Debug)]
+pub struct Plan<P = WorkspacePath> {
     /// What would be written, by path.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<Edit<P>>,
     /// Where later work lies on the same lines; as long as there is one, nothing may be written.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<Conflict<P>>,
     /// What can't be taken back, whatever is written.
     pub impossible: Vec<Impossible>,
     /// Chosen executions that are taken back already.
     pub already: Vec<CallId>,
     /// Files that go back from one path to another, each also an edit of both. Recording the undo
     /// with them lets later undos follow.
-    pub moves: Vec<(WorkspacePath, WorkspacePath)>,
+    pub moves: Vec<(P, P)>,
 }
 
-impl Plan {
+impl<P> Default for Plan<P> {
+    fn default() -> Self {
+        Self {
+            edits: Vec::new(),
+            conflicts: Vec::new(),
+            impossible: Vec::new(),
+            already: Vec::new(),
+            moves: Vec::new(),
+        }
+    }
+}
+
+impl<P> Plan<P> {
     /// Whether it may be written.
     pub const fn is_clean(&self) -> bool {
         self.conflicts.is_empty()
@@ -150,9 +221,9 @@ impl Plan {
 
 /// One path to be written.
 #[derive(Clone, Debug)]
-pub struct Edit {
+pub struct Edit<P = WorkspacePath> {
     /// Where.
-    pub path: WorkspacePath,
+    pub path: P,
     /// What must be there when it is written; otherwise the plan is stale.
     pub now: Option<Entry>,
     /// What is to be there; `None` for nothing.
@@ -161,11 +232,11 @@ pub struct Edit {
 
 /// A change that can't be taken back without touching later work.
 #[derive(Clone, Debug)]
-pub struct Conflict {
+pub struct Conflict<P = WorkspacePath> {
     /// The execution whose change it is.
     pub execution: CallId,
     /// Where.
-    pub path: WorkspacePath,
+    pub path: P,
     /// What stands in the way.
     pub clash: Clash,
 }
@@ -179,6 +250,8 @@ pub enum Clash {
     Content,
     /// The permissions were changed since.
     Mode,
+    /// Its owner or its attributes were changed since.
+    Attributes,
     /// A file has become something else since, or the reverse.
     Kind,
     /// The execution made the file, and it was changed since.
@@ -204,11 +277,11 @@ pub struct Impossible {
 ///
 /// `steps` are all settled executions from the first chosen one on, oldest first, others' included;
 /// `now` says what stands at a path.
-pub fn plan<E>(
-    steps: &[Step],
+pub fn plan<P: Clone + Ord + Display, E>(
+    steps: &[Step<P>],
     chosen: &BTreeSet<CallId>,
-    now: impl FnMut(&WorkspacePath) -> Result<Option<Entry>, E>,
-) -> Result<Plan, E> {
+    now: impl FnMut(&P) -> Result<Option<Entry>, E>,
+) -> Result<Plan<P>, E> {
     let undone = undone(steps, chosen);
     let mut work = Work {
         now,
@@ -253,7 +326,7 @@ pub fn plan<E>(
 
 /// The places of steps that a later undo in force has taken back; a chosen undo is about to lose
 /// its force. What came under the same id after the undo is none of its business.
-fn undone(steps: &[Step], chosen: &BTreeSet<CallId>) -> BTreeSet<usize> {
+fn undone<P>(steps: &[Step<P>], chosen: &BTreeSet<CallId>) -> BTreeSet<usize> {
     let (mut taken, mut undone) = (BTreeSet::new(), BTreeSet::new());
     for (place, step) in steps.iter().enumerate().rev() {
         if taken.contains(&step.execution) {
@@ -266,23 +339,27 @@ fn undone(steps: &[Step], chosen: &BTreeSet<CallId>) -> BTreeSet<usize> {
 }
 
 /// The files as they would be, on the way back in time.
-struct Work<F> {
+struct Work<P, F> {
     now: F,
     /// What stands at the paths that were looked at.
-    seen: BTreeMap<WorkspacePath, Option<Entry>>,
+    seen: BTreeMap<P, Option<Entry>>,
     /// What would stand there.
-    tree: BTreeMap<WorkspacePath, Option<Entry>>,
+    tree: BTreeMap<P, Option<Entry>>,
     /// Where a path of the time that the walk has reached is today; `None` for nowhere. Paths that
     /// are not here are where they were.
-    places: BTreeMap<WorkspacePath, Option<WorkspacePath>>,
+    places: BTreeMap<P, Option<P>>,
     /// Paths on which nothing older can be taken back, and why.
-    blocked: BTreeSet<WorkspacePath>,
-    plan: Plan,
+    blocked: BTreeSet<P>,
+    plan: Plan<P>,
 }
 
-impl<E, F: FnMut(&WorkspacePath) -> Result<Option<Entry>, E>> Work<F> {
+impl<P, E, F> Work<P, F>
+where
+    P: Clone + Ord + Display,
+    F: FnMut(&P) -> Result<Option<Entry>, E>,
+{
     /// Goes back over an execution that stays.
-    fn pass(&mut self, change: &Change) {
+    fn pass(&mut self, change: &Change<P>) {
         if let Some(from) = &change.moved_from {
             let place = self.place(&change.path);
             self.places.insert(change.path.clone(), None);
@@ -291,13 +368,13 @@ impl<E, F: FnMut(&WorkspacePath) -> Result<Option<Entry>, E>> Work<F> {
     }
 
     /// Where a path of the walk's time is today.
-    fn place(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
+    fn place(&self, path: &P) -> Option<P> {
         self.places
             .get(path)
             .map_or_else(|| Some(path.clone()), Clone::clone)
     }
 
-    fn look(&mut self, path: &WorkspacePath) -> Result<Option<Entry>, E> {
+    fn look(&mut self, path: &P) -> Result<Option<Entry>, E> {
         if let Some(entry) = self.tree.get(path) {
             return Ok(entry.clone());
         }
@@ -307,7 +384,7 @@ impl<E, F: FnMut(&WorkspacePath) -> Result<Option<Entry>, E>> Work<F> {
         Ok(entry)
     }
 
-    fn take_back(&mut self, execution: &CallId, change: &Change) -> Result<(), E> {
+    fn take_back(&mut self, execution: &CallId, change: &Change<P>) -> Result<(), E> {
         let from = change.moved_from.as_ref();
         let place = self.place(&change.path);
         if from.is_some() {
@@ -373,7 +450,7 @@ impl<E, F: FnMut(&WorkspacePath) -> Result<Option<Entry>, E>> Work<F> {
         Ok(())
     }
 
-    fn clash(&mut self, execution: &CallId, path: WorkspacePath, clash: Clash) {
+    fn clash(&mut self, execution: &CallId, path: P, clash: Clash) {
         self.plan.conflicts.push(Conflict {
             execution: execution.clone(),
             path,
@@ -381,12 +458,12 @@ impl<E, F: FnMut(&WorkspacePath) -> Result<Option<Entry>, E>> Work<F> {
         });
     }
 
-    fn finish(mut self) -> Plan {
+    fn finish(mut self) -> Plan<P> {
         for (path, result) in self.tree {
             let now = self.seen.remove(&path).flatten();
             let is_same = match (&now, &result) {
                 (None, None) => true,
-                (Some(one), Some(other)) => one.is(other),
+                (Some(one), Some(other)) => one.stays(other),
                 (None, Some(_)) | (Some(_), None) => false,
             };
             if !is_same {

@@ -1,5 +1,6 @@
 //! What a kept transaction did, with the bytes of both sides: for whoever traces or undoes it.
 
+use serde::{Deserialize, Serialize};
 use tagout_vocab::{CallId, Digest};
 
 use crate::check;
@@ -9,6 +10,7 @@ use crate::look::{self, Keep};
 use crate::make::Blobs;
 use crate::node::{Item, Node};
 use crate::relpath::RelPath;
+use crate::sys::{self, FileTime};
 use crate::workspace::Workspace;
 
 /// The kind of what stands or stood at a path.
@@ -20,8 +22,10 @@ pub enum StoodKind {
     Symlink,
     /// A folder.
     Folder,
-    /// A pipe or a socket.
-    Special,
+    /// A named pipe; it has no bytes.
+    Pipe,
+    /// A socket; it has no bytes.
+    Socket,
 }
 
 /// What stands or stood at a path.
@@ -35,6 +39,39 @@ pub struct Stood {
     pub digest: Digest,
     /// The bytes, as far as they are kept and fit.
     pub bytes: Option<Vec<u8>>,
+    /// What else belongs to it.
+    pub facts: Facts,
+}
+
+/// What belongs to a thing beside its content and its permission bits; `None` for what is not known
+/// or left to the system.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Owner and group.
+    pub owner: Option<(u32, u32)>,
+    /// Time of the last change.
+    pub mtime: Option<FileTime>,
+    /// Extended attributes, access lists among them, sorted by name.
+    pub attributes: Option<Vec<(Vec<u8>, Vec<u8>)>>,
+    /// Which file it is: device, number, and how many names it has.
+    pub file: Option<(u64, u64, u64)>,
+}
+
+impl Facts {
+    /// Whether this user may give a thing the owner that it is said to have.
+    pub fn may_be_owned(&self) -> bool {
+        self.owner
+            .is_none_or(|(user, group)| sys::may_own(user, group))
+    }
+
+    fn of(item: &Item) -> Self {
+        Self {
+            owner: item.meta.owner,
+            mtime: item.meta.mtime,
+            attributes: item.meta.xattrs.clone(),
+            file: item.identity.map(|one| (one.dev, one.ino, one.nlink)),
+        }
+    }
 }
 
 /// What became of one path.
@@ -62,6 +99,7 @@ impl Room<'_> {
             mode,
             digest: Digest::of(&bytes),
             bytes: Some(bytes),
+            facts: Facts::of(item),
         };
         match &item.node {
             Node::File {
@@ -80,11 +118,13 @@ impl Room<'_> {
                     mode,
                     digest: *digest,
                     bytes,
+                    facts: Facts::of(item),
                 }
             }
             Node::Symlink { target } => plain(StoodKind::Symlink, target.clone()),
             Node::Dir => plain(StoodKind::Folder, Vec::new()),
-            Node::Pipe | Node::Socket => plain(StoodKind::Special, Vec::new()),
+            Node::Pipe => plain(StoodKind::Pipe, Vec::new()),
+            Node::Socket => plain(StoodKind::Socket, Vec::new()),
         }
     }
 }
@@ -131,6 +171,24 @@ impl Workspace {
         Ok(self.effects_of(&frame, bytes_max).0)
     }
 
+    /// The folders of which a committed transaction set nothing but the time: which, what it was
+    /// and what it became. None of a transaction that is no longer kept.
+    pub fn folder_times(
+        &self,
+        execution: &CallId,
+    ) -> Result<Vec<(RelPath, FileTime, FileTime)>, Error> {
+        let frame = match self.committed(execution) {
+            Err(Error::Unknown { .. }) => return Ok(Vec::new()),
+            other => other?,
+        };
+        let units = frame.record.units.iter();
+        let timed = units.filter(|unit| check::is_folder_time(unit));
+        let time = |items: &[Item]| items.first().and_then(|item| item.meta.mtime);
+        Ok(timed
+            .filter_map(|unit| Some((unit.path.clone(), time(&unit.before)?, time(&unit.after)?)))
+            .collect())
+    }
+
     /// What changed since a snapshot that is still kept was taken. Of all files together, no more
     /// than `bytes_max` bytes are read.
     pub fn snapshot_effects(
@@ -169,11 +227,16 @@ impl Workspace {
 
     /// What stands at a path now, with its bytes if there are no more than `bytes_max`.
     pub fn stands(&self, path: &RelPath, bytes_max: u64) -> Result<Option<Stood>, Error> {
-        let (folder, name) = match self.root.parent(path) {
-            Err(Error::Missing { .. } | Error::Conflict { .. }) => return Ok(None),
-            other => other?,
+        let found = if path.is_root() {
+            look::node(self.root.handle(), b".", path, Keep::Nothing)?
+        } else {
+            let (folder, name) = match self.root.parent(path) {
+                Err(Error::Missing { .. } | Error::Conflict { .. }) => return Ok(None),
+                other => other?,
+            };
+            look::node(&folder, name, path, Keep::Nothing)?
         };
-        let Some(item) = look::node(&folder, name, path, Keep::Nothing)? else {
+        let Some(item) = found else {
             return Ok(None);
         };
         let mut stood = Room {

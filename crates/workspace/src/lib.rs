@@ -50,7 +50,7 @@ mod writers;
 
 pub use claims::{Claim, Claiming, Holding};
 pub use commit::{Change, ChangeKind, Committed};
-pub use effects::{Effect, Stood, StoodKind};
+pub use effects::{Effect, Facts, Stood, StoodKind};
 pub use error::{Clash, ConflictPath, Error};
 pub use inplace::TakenBack;
 pub use mark::Mark;
@@ -60,7 +60,6 @@ pub use recover::{Outcome, Recovery, Settled};
 pub use relpath::RelPath;
 pub use resolve::{Follow, Resolved, ResolvedKind};
 pub use retention::{Checkpoint, Pruned};
-pub use revert::{Alike, Undoing};
 pub use seen::{Freshness, Seen};
 pub use state::STATE_FORMAT;
 pub use sys::FileTime;

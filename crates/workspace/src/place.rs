@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use tagout_vocab::limits::IMAGE_INLINE_BYTES_MAX;
 
+use crate::effects::{Stood, StoodKind};
 use crate::error::{Error, at};
 use crate::mark::Mark;
-use crate::node::{Attribute, Item, Meta, Node, Place};
+use crate::node::{Attribute, Identity, Item, Meta, Node, Place};
 use crate::relpath::RelPath;
 use crate::sys::{self, FileTime};
 use crate::transaction::{Transaction, wanted};
@@ -117,6 +118,77 @@ impl Transaction<'_> {
             self.links.insert(path.clone(), to.clone());
         }
         Ok(())
+    }
+
+    /// Stages what stood under a path at another time, with everything that belonged to it; a
+    /// folder in the place of a folder keeps what is in it. What is not known stays as it is on a thing of
+    /// the same kind, and is as the system makes it otherwise.
+    pub fn put_back(&mut self, path: &RelPath, stood: &Stood) -> Result<(), Error> {
+        let there = if path.is_root() {
+            Some(self.root_item()?)
+        } else {
+            self.view(path)?
+        };
+        if there.is_none() {
+            self.parents(path)?;
+        }
+        let node = self.stood_node(path, stood)?;
+        let alike = there.as_ref();
+        let alike = alike.filter(|item| kind(&item.node) == kind(&node));
+        let here = alike.map(|item| item.meta.clone()).unwrap_or_default();
+        let facts = &stood.facts;
+        let xattrs = match node {
+            Node::File { .. } | Node::Dir => facts.attributes.clone().or(here.xattrs),
+            Node::Symlink { .. } | Node::Pipe | Node::Socket => None,
+        };
+        let meta = Meta {
+            mode: stood.mode & 0o7777,
+            owner: facts.owner.or(here.owner),
+            mtime: facts.mtime,
+            xattrs,
+        };
+        let names = facts.file.filter(|(_, _, nlink)| *nlink > 1);
+        let names = names.filter(|_| matches!(node, Node::File { .. }));
+        let is_timed = node.is_dir() && alike.is_some() && meta.mtime.is_some();
+        let item = Item {
+            // The other names of the file are found by what it was.
+            identity: names.map(|(dev, ino, nlink)| Identity {
+                dev,
+                ino,
+                nlink,
+                ..Identity::default()
+            }),
+            ..wanted(node, meta)
+        };
+        if path.is_root() {
+            self.before.entry(path.clone()).or_insert(there);
+            self.wants.insert(path.clone(), Some(item));
+        } else {
+            self.want(path, Some(item))?;
+        }
+        if is_timed {
+            self.timed.insert(path.clone());
+        }
+        Ok(())
+    }
+
+    fn stood_node(&mut self, path: &RelPath, stood: &Stood) -> Result<Node, Error> {
+        let bytes = stood.bytes.as_deref().ok_or_else(|| Error::Missing {
+            path: path.to_string(),
+        });
+        Ok(match stood.kind {
+            StoodKind::File => {
+                let bytes = bytes?;
+                self.count(bytes.len() as u64)?;
+                self.file_node(bytes)?
+            }
+            StoodKind::Symlink => Node::Symlink {
+                target: bytes?.to_vec(),
+            },
+            StoodKind::Folder => Node::Dir,
+            StoodKind::Pipe => Node::Pipe,
+            StoodKind::Socket => Node::Socket,
+        })
     }
 
     /// Stages the time of a folder, if there is one under the path: the time given, or the one that

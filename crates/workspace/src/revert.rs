@@ -12,53 +12,24 @@ use crate::node::{Item, Node, Place};
 use crate::relpath::RelPath;
 use crate::transaction::Transaction;
 
-/// Compares two contents of a path.
-pub type Alike<'a> = &'a dyn Fn(&RelPath, &[u8], &[u8]) -> bool;
-
-/// Where an undo differs from «everything as it was, or nothing».
-#[derive(Clone, Copy)]
-pub struct Undoing<'a> {
-    /// Names what is left alone: a path that changed as a whole, with all beneath it.
-    pub stays: &'a dyn Fn(&RelPath) -> bool,
-    /// Answers whether the bytes that the transaction left under a path and those that are there
-    /// now say the same, although they differ.
-    pub alike: Alike<'a>,
-}
-
-impl std::fmt::Debug for Undoing<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Undoing")
-    }
-}
-
 impl Transaction<'_> {
     /// Stages the inverse of a committed transaction that is still kept.
     ///
     /// A path that is not any more as that transaction left it is a conflict, and nothing is
     /// staged.
     pub fn revert(&mut self, execution: &CallId) -> Result<(), Error> {
-        let undoing = Undoing {
-            stays: &|_| false,
-            alike: &|_, _, _| false,
-        };
-        self.revert_with(execution, undoing)
-    }
-
-    /// The same with exceptions.
-    pub fn revert_with(&mut self, execution: &CallId, undoing: Undoing<'_>) -> Result<(), Error> {
-        let stays = undoing.stays;
         let frame = self.workspace.committed(execution)?;
         let mut staged = Vec::new();
         let mut paths = Vec::new();
-        for unit in frame.record.units.iter().filter(|unit| !stays(&unit.path)) {
-            self.revert_unit((&frame, unit), undoing, (&mut staged, &mut paths))?;
+        for unit in &frame.record.units {
+            self.revert_unit((&frame, unit), (&mut staged, &mut paths))?;
         }
         if !paths.is_empty() {
             return Err(Error::Conflict { paths });
         }
         for unit in &frame.record.units {
             let folder = unit.before.first().is_some_and(|item| item.node.is_dir());
-            if unit.in_place && folder && !stays(&unit.path) {
+            if unit.in_place && folder {
                 self.timed.insert(unit.path.clone());
             }
         }
@@ -77,7 +48,6 @@ impl Transaction<'_> {
     fn revert_unit(
         &mut self,
         (frame, unit): (&Frame, &Unit),
-        undoing: Undoing<'_>,
         (staged, paths): (&mut Vec<(RelPath, Option<Item>)>, &mut Vec<ConflictPath>),
     ) -> Result<(), Error> {
         let blobs = Blobs {
@@ -95,9 +65,7 @@ impl Transaction<'_> {
                 other => other?,
             };
             let same = found.as_ref().is_some_and(|found| {
-                (found.node.same(&item.node)
-                    || self.is_alike(&path, (item, found), (blobs, undoing)))
-                    && item.meta.satisfied_by(&found.meta)
+                found.node.same(&item.node) && item.meta.satisfied_by(&found.meta)
             });
             moved |= item.meta.mtime.is_none()
                 || found.map(|one| one.meta.mtime) != Some(item.meta.mtime);
@@ -134,28 +102,6 @@ impl Transaction<'_> {
             staged.push((path, Some(item)));
         }
         Ok(())
-    }
-
-    /// Whether two files of different bytes say the same to whoever undoes.
-    fn is_alike(
-        &self,
-        path: &RelPath,
-        (item, found): (&Item, &Item),
-        (blobs, undoing): (Blobs<'_>, Undoing<'_>),
-    ) -> bool {
-        let Node::File {
-            digest,
-            size,
-            place,
-        } = &item.node
-        else {
-            return false;
-        };
-        let (Ok(left), Ok(now)) = (blobs.read(digest, *size, place), self.bytes(path, found))
-        else {
-            return false;
-        };
-        (undoing.alike)(path, &left, &now)
     }
 
     fn stands(&self, path: &RelPath) -> Result<bool, Error> {

@@ -71,7 +71,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Counts new content before it is kept anywhere.
-    fn count(&mut self, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn count(&mut self, bytes: u64) -> Result<(), Error> {
         let counted = self.staged_bytes.saturating_add(bytes);
         if counted > self.staged_bytes_max {
             return Err(Error::TooMany {
@@ -258,7 +258,7 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    fn file_node(&self, bytes: &[u8]) -> Result<Node, Error> {
+    pub(crate) fn file_node(&self, bytes: &[u8]) -> Result<Node, Error> {
         let size = bytes.len() as u64;
         if size > IMAGE_INLINE_BYTES_MAX {
             let digest = self.workspace.state.images.put_bytes(bytes)?;

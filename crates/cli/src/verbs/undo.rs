@@ -8,6 +8,7 @@ use tagout_gate::trace::merge::ConflictHunk;
 use tagout_gate::trace::undo::{Clash, Conflict, Edit, EntryKind, Loss, difference};
 use tagout_gate::{GateError, PlannedUndo, UndoTarget};
 use tagout_vocab::{CallId, Code, IntentId, SessionId};
+use tagout_workspace::RelPath;
 
 use crate::args::{PlaceArgs, UndoArgs};
 use crate::exit::Exit;
@@ -19,7 +20,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &UndoArgs) -> Result<Exit, Failure> {
     person::required(args.yes || args.dry_run, "undo")?;
     let engine = runtime::open(place)?;
     let planned = engine.plan_undo(&target(args)?)?;
-    let plan = &planned.plan;
+    let plan = planned.plan();
     if !plan.is_clean() {
         return conflict(&planned, args.json);
     }
@@ -99,8 +100,8 @@ fn target(args: &UndoArgs) -> Result<UndoTarget, Failure> {
 }
 
 /// The difference as a person reads it; a folder that comes or goes says nothing of its own.
-fn shown(edits: &[Edit]) -> String {
-    let is_folder = |edit: &&Edit| {
+fn shown(edits: &[Edit<RelPath>]) -> String {
+    let is_folder = |edit: &&Edit<RelPath>| {
         let sides = [&edit.now, &edit.result];
         let mut kinds = sides.into_iter().flatten().map(|entry| entry.kind);
         kinds.all(|kind| kind == EntryKind::Folder)
@@ -123,7 +124,7 @@ fn tame(line: &str) -> String {
 }
 
 fn told(planned: &PlannedUndo, status: &str, shown: &str) -> Value {
-    let plan = &planned.plan;
+    let plan = planned.plan();
     let impossible: Vec<Value> = plan
         .impossible
         .iter()
@@ -147,26 +148,28 @@ const fn loss(why: Loss) -> &'static str {
         Loss::NotRecorded => "it was never recorded",
         Loss::Network => "it left this machine over the network",
         Loss::Pushed => "others may have it",
+        Loss::Forbidden => "only a privileged user can give it back",
         Loss::Outside => "it lies outside of the workspace",
     }
 }
 
 /// Shows both sides of everything that stands in the way. Nothing is written.
 fn conflict(planned: &PlannedUndo, json: bool) -> Result<Exit, Failure> {
-    let conflicts = &planned.plan.conflicts;
+    let conflicts = &planned.plan().conflicts;
     // What stands behind another conflict of the same file goes with it.
-    let is_behind = |one: &Conflict| {
+    let is_behind = |one: &Conflict<RelPath>| {
         let others = || conflicts.iter().filter(|other| other.path == one.path);
         one.clash == Clash::Behind && others().any(|other| other.clash != Clash::Behind)
     };
-    let conflicts: Vec<&Conflict> = conflicts.iter().filter(|one| !is_behind(one)).collect();
+    let conflicts: Vec<&Conflict<RelPath>> =
+        conflicts.iter().filter(|one| !is_behind(one)).collect();
     if !json {
         for one in &conflicts {
             report::data(&sides(one))?;
         }
     }
-    let paths: BTreeSet<&str> = conflicts.iter().map(|one| one.path.as_str()).collect();
-    let paths: Vec<&str> = paths.into_iter().collect();
+    let paths: BTreeSet<String> = conflicts.iter().map(|one| one.path.to_string()).collect();
+    let paths: Vec<String> = paths.into_iter().collect();
     let message = format!(
         "nothing was written: later work stands in the way in {}",
         report::plain(&paths.join(", "))
@@ -176,10 +179,11 @@ fn conflict(planned: &PlannedUndo, json: bool) -> Result<Exit, Failure> {
     Err(failure.hint("take back the later calls too, or change the files by hand"))
 }
 
-fn sides(conflict: &Conflict) -> String {
+fn sides(conflict: &Conflict<RelPath>) -> String {
     let why = match &conflict.clash {
         Clash::Lines(hunks) => return hunks.iter().map(|hunk| both(conflict, hunk)).collect(),
         Clash::Content => "its content was changed since and can't be merged",
+        Clash::Attributes => "its owner or its attributes were changed since",
         Clash::Mode => "its permissions were changed since",
         Clash::Kind => "it has become something else since",
         Clash::ChangedSinceMade => {
@@ -189,12 +193,12 @@ fn sides(conflict: &Conflict) -> String {
         Clash::PlaceTaken => "something else stands where it was",
         Clash::Behind => "a later change of it stands in the way",
     };
-    let path = report::plain(conflict.path.as_str());
+    let path = report::plain(&conflict.path.to_string());
     format!("{path}: {why} ({})\n", conflict.execution)
 }
 
-fn both(conflict: &Conflict, hunk: &ConflictHunk) -> String {
-    let path = report::plain(conflict.path.as_str());
+fn both(conflict: &Conflict<RelPath>, hunk: &ConflictHunk) -> String {
+    let path = report::plain(&conflict.path.to_string());
     let mut out = String::new();
     // Writing into a `String` cannot fail.
     writeln!(out, "{path}:{}", hunk.ours.start_line).unwrap_or_default();

@@ -45,17 +45,54 @@ fn a_write_in_scope_is_applied_and_undone() {
     assert_eq!(site.read("tests/deep/t").as_deref(), Some("x\n"));
     let execution = told["execution"].as_str().unwrap();
     assert!(site.states(execution).contains(&"COMPLETED".to_owned()));
-    let options = tagout_workspace::Options::default();
-    let workspace =
-        tagout_workspace::Workspace::open(&site.root(), &site.state(), options).unwrap();
-    let undo = tagout_vocab::CallId::new("undo").unwrap();
-    let mut transaction = workspace.begin(&undo).unwrap();
-    transaction
-        .revert(&tagout_vocab::CallId::new(execution).unwrap())
-        .unwrap();
-    let now = tagout_vocab::Timestamp::from_millis(0);
-    transaction.commit(now, b"").unwrap().confirm();
+    let ran = site.tagout(&["undo", execution, "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
     assert_eq!(site.tree(), before);
+    assert_eq!(site.tagout(&["verify"]).code, Some(0));
+}
+
+/// B2, L4: what a command did before it failed stays, unless the policy takes it back; then nothing
+/// of it was ever there, and the ledger says so.
+#[test]
+fn a_command_that_fails_is_kept_or_rolled_back() {
+    let line = "echo new > src/b.txt; rm src/a.txt; exit 3";
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
+    let told = site.receipt(line);
+    assert_eq!(told["exit_code"], 3, "{told:#}");
+    assert_eq!(site.read("src/b.txt").as_deref(), Some("new\n"));
+    assert_eq!(site.read("src/a.txt"), None);
+
+    let site = Site::with_setup(&[("src/a.txt", "one\n")], |site| {
+        let folder = site.home().join(".config/tagout");
+        fs::create_dir_all(&folder).unwrap();
+        let policy = "version: 1\non_command_failure: roll_back\n";
+        fs::write(folder.join("policy.yaml"), policy).unwrap();
+    });
+    let number = |name: &str| {
+        use std::os::unix::fs::MetadataExt as _;
+        let found = fs::metadata(site.root().join(name)).unwrap();
+        (found.ino(), found.mtime(), found.mtime_nsec())
+    };
+    assert_eq!(site.exec("cat src/a.txt").code, Some(0));
+    let (before, file) = (site.tree(), number("src/a.txt"));
+    let ran = site.exec_with(&["--intent", "INT-001", "--json"], line);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        (&told["outcome"], &told["exit_code"]),
+        (&Value::from("rolled_back"), &Value::from(3)),
+        "{told:#}"
+    );
+    assert!(
+        told["parked"].is_null() && site.parked().is_empty(),
+        "{told:#}"
+    );
+    assert_eq!((site.tree(), number("src/a.txt")), (before, file));
+    let states = site.states(told["execution"].as_str().unwrap());
+    assert!(states.contains(&"ROLLED_BACK".to_owned()), "{states:?}");
+    let told = site.receipt("echo new > src/b.txt");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
 }
 

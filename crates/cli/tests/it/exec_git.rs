@@ -461,3 +461,37 @@ fn a_planted_hook_never_runs() {
     }
     site.git(&["fsck", "--strict"]);
 }
+
+/// B2: in a linked worktree, whose repository lies elsewhere, files are changed as everywhere; what
+/// git would write elsewhere is refused with what to do instead.
+#[test]
+fn a_linked_worktree_is_told_how() {
+    let site = Site::new(FILES);
+    // Not below `/tmp`, which a command has its own of.
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (main, place) = (at("main"), at("linked"));
+    site.git(&["clone", "-q", ".", &main]);
+    site.git(&["-C", &main, "worktree", "add", "-q", &place, "-b", "linked"]);
+    let run = |words: &[&str]| {
+        let output = site.command(words).current_dir(&place).output().unwrap();
+        crate::confined::Ran::of(&output, &site.home())
+    };
+    let init = ["init", "--yes", "--intent", "Work", "--scope", "src/**"];
+    for words in [&init[..], &["trust", "--yes"]] {
+        let ran = run(words);
+        assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    }
+    let told = |line: &str| -> Value {
+        let first = ["exec", "--session", "s-2", "--intent", "INT-001", "--json"];
+        let ran = run(&[&first[..], &["--", line]].concat());
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.shown()))
+    };
+    assert_eq!(told("cat src/a.txt")["exit_code"], 0);
+    let changed = told("echo more >> src/a.txt && git status --short");
+    assert_eq!(changed["outcome"], "completed", "{changed:#}");
+    let refused = told("git add src/a.txt");
+    assert_ne!(refused["exit_code"], 0, "{refused:#}");
+    let hint = refused["hint"].as_str().unwrap_or_default();
+    assert!(hint.contains("linked worktree"), "{refused:#}");
+}

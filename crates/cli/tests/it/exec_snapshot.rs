@@ -102,15 +102,8 @@ fn picture(site: &Site) -> Vec<String> {
 
 /// Undoes an execution as a person would.
 fn undo(site: &Site, execution: &str) {
-    let options = tagout_workspace::Options::default();
-    let workspace =
-        tagout_workspace::Workspace::open(&site.root(), &site.state(), options).unwrap();
-    let undo = tagout_vocab::CallId::new("undo").unwrap();
-    let mut transaction = workspace.begin(&undo).unwrap();
-    let execution = tagout_vocab::CallId::new(execution).unwrap();
-    transaction.revert(&execution).unwrap();
-    let now = tagout_vocab::Timestamp::from_millis(0);
-    transaction.commit(now, b"").unwrap().confirm();
+    let ran = site.tagout(&["undo", execution, "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
 }
 
 /// S1, S2: without the user's word nothing weaker is used, and the refusal says what would help.
@@ -166,6 +159,22 @@ fn accepted_runs_in_place_and_can_be_undone() {
     undo(&site, execution);
     assert_eq!(site.tree(), before);
     assert_eq!(picture(&site), pictured);
+}
+
+/// B2: a folder that can't be renamed in one step is reported with what to do instead, and that
+/// works.
+#[test]
+fn a_folder_that_is_renamed_is_told_how() {
+    let site = accepting("process");
+    let line = "python3 -c 'import os; os.rename(\"src/deep\", \"src/moved\")'";
+    let told = receipt(&site, line);
+    assert_eq!(told["lane"], "snapshot", "{told:#}");
+    assert_ne!(told["exit_code"], 0, "{told:#}");
+    let hint = told["hint"].as_str().unwrap_or_default();
+    assert!(hint.contains("`mv` copies it"), "{told:#}");
+    let told = receipt(&site, "mv src/deep src/moved");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
+    assert_eq!(site.read("src/moved/c.txt").as_deref(), Some("three\n"));
 }
 
 /// Invariant 7: nothing beyond the scope can be written, and what decides about agents is taken

@@ -35,6 +35,8 @@ mod exec_parked;
 #[cfg(test)]
 mod exec_snapshot;
 #[cfg(test)]
+mod exec_undone;
+#[cfg(test)]
 mod exec_user;
 #[cfg(test)]
 mod exec_walls;

@@ -4,11 +4,6 @@
 //! books; what git runs or obeys is authority. The rules are about names alone: whether a ref may
 //! move is decided by its old value, which the transaction compares.
 
-use tagout_vocab::CallId;
-use tagout_workspace::{Error, Transaction, Undoing};
-
-use super::index;
-
 /// What a path means to git.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum GitPath {
@@ -182,20 +177,6 @@ fn module(segments: &[&[u8]]) -> GitPath {
         }
     }
     found
-}
-
-/// Stages the inverse of a command's changes. Objects stay: someone's later work may stand on them,
-/// because git never writes an object that it has. An index that git refreshed since is no change.
-pub fn revert(transaction: &mut Transaction<'_>, execution: &CallId) -> Result<(), Error> {
-    let undoing = Undoing {
-        stays: &|path| what(path.as_bytes()) == GitPath::Object,
-        alike: &|path, one, other| {
-            path.name() == Some(b"index")
-                && what(path.as_bytes()) == GitPath::Bookkeeping
-                && index::stage_the_same(one, other)
-        },
-    };
-    transaction.revert_with(execution, undoing)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A command's change set on its way into the workspace's journal.
 
+pub mod back;
 pub mod git;
 pub(crate) mod index;
 

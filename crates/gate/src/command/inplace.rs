@@ -232,7 +232,7 @@ pub(super) fn lay(inner: &Inner, taken: &TakenBack, upper: &Path) -> Result<(), 
                 (StoodKind::Folder, _) => Put::Folder(one.mode),
                 (StoodKind::File, Some(bytes)) => Put::File(bytes, one.mode),
                 (StoodKind::Symlink, Some(target)) => Put::Symlink(target),
-                (StoodKind::Special, _) => return Ok(()),
+                (StoodKind::Pipe | StoodKind::Socket, _) => return Ok(()),
                 (StoodKind::File | StoodKind::Symlink, None) => return Err(lost().into()),
             },
         };

@@ -24,15 +24,37 @@ pub(crate) fn read(
     upper: &Path,
     is_private: IsPrivate<'_>,
 ) -> Result<ChangeSet, LayerError> {
-    layer::read(
-        upper,
-        Reading {
-            workspace: inner.workspace.root(),
-            is_private,
-            entries_max: TRANSACTION_PATHS_MAX,
-            bytes_max: RUN_TOTAL_BYTES_MAX,
-        },
-    )
+    let how = Reading {
+        workspace: inner.workspace.root(),
+        is_private,
+        entries_max: TRANSACTION_PATHS_MAX,
+        bytes_max: RUN_TOTAL_BYTES_MAX,
+    };
+    let set = layer::read(upper, how)?;
+    if set.entries.iter().any(|entry| is_rewritten(inner, entry)) {
+        return Ok(set.only(|entry| !is_rewritten(inner, entry)));
+    }
+    Ok(set)
+}
+
+/// Whether git wrote what it obeys once more as it was: `git branch -D` does that with its
+/// configuration. Only the time would change, and that decides nothing.
+fn is_rewritten(inner: &Inner, entry: &Entry) -> bool {
+    let is_file = matches!(entry.kind, Kind::File { .. }) && entry.was == Was::File;
+    let of_git = git::what(&entry.path) == GitPath::Authority;
+    if !is_file || !of_git || entry.extent != Extent::Attributes {
+        return false;
+    }
+    let Ok(path) = RelPath::new(&entry.path) else {
+        return false;
+    };
+    let attributes = &entry.attributes;
+    let stands = inner.workspace.stands(&path, 0);
+    stands.ok().flatten().is_some_and(|there| {
+        there.mode == attributes.mode
+            && there.facts.owner == Some((attributes.uid, attributes.gid))
+            && attributes.xattrs.is_empty()
+    })
 }
 
 /// Whether an intent owns a path and nothing else stands against it.

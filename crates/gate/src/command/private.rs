@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use tagout_vocab::limits::{GIT_INDEX_BYTES_MAX, SIDECAR_BYTES_MAX};
+use tagout_vocab::limits::SIDECAR_BYTES_MAX;
 use tagout_workspace::files;
 
 use super::tracked::Tracked;
@@ -40,13 +40,10 @@ fn lines(folder: &Path, file: &Path) -> Gitignore {
 
 impl<'w> Private<'w> {
     pub(crate) fn of(root: &'w Path, words: &'w Words) -> Self {
-        let index = root.join(".git/index");
-        let index = files::read(&index, GIT_INDEX_BYTES_MAX).ok().flatten();
-        let tracked = index.and_then(|bytes| Tracked::read(&bytes));
         Self {
             root,
             words,
-            tracked: tracked.unwrap_or_default(),
+            tracked: Tracked::of(root),
             exclude: lines(root, &root.join(".git/info/exclude")),
             ignores: RefCell::new(BTreeMap::new()),
         }
@@ -66,9 +63,13 @@ impl<'w> Private<'w> {
         if !is_dir && names.last().is_some_and(generated) {
             return !owned();
         }
-        if self.tracked.holds(path) {
-            return false;
-        }
+        // What git tracks is asked last: mostly the answer is not needed.
+        self.is_left_out(&names, is_dir, owned) && !self.tracked.holds(path)
+    }
+
+    /// Whether a path is built or ignored.
+    fn is_left_out(&self, names: &[&str], is_dir: bool, owned: impl FnOnce() -> bool) -> bool {
+        let is = |list: &[String], name: &str| list.iter().any(|known| known == name);
         let mut above = PathBuf::new();
         for (at, name) in names.iter().enumerate() {
             let last = at + 1 == names.len();

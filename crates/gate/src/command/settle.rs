@@ -241,7 +241,8 @@ impl Room<'_> {
                 error.to_string(),
             ))
         };
-        let set = self.read(over).map_err(state)?;
+        let private = self.private();
+        let set = self.read(over, &private).map_err(state)?;
         let (paths, beyond) = self.judged(&set, &over.places.own);
         ended.changed = paths.iter().map(|one| one.path.clone()).collect();
         if let Some(layer) = layer {
@@ -254,7 +255,7 @@ impl Room<'_> {
         stage(over, &set, transaction).map_err(Refused::kept)?;
         // Only now: what was built from sources that are not applied must not be built upon.
         if over.whole {
-            self.split(over).map_err(state)?;
+            self.split(over, &private).map_err(state)?;
         }
         Ok(())
     }
@@ -333,10 +334,9 @@ impl Room<'_> {
     }
 
     /// Moves what is private into the session's layers.
-    fn split(&self, over: &Over) -> Result<(), GateError> {
+    fn split(&self, over: &Over, private: &Private<'_>) -> Result<(), GateError> {
         let places = &over.places;
-        let private = self.private();
-        let is_private = |path: &[u8], folder: bool| self.is_private(&private, path, folder);
+        let is_private = |path: &[u8], folder: bool| self.is_private(private, path, folder);
         places
             .private
             .split(&places.upper(), self.root(), &is_private)?;
@@ -344,9 +344,8 @@ impl Room<'_> {
     }
 
     /// What a command changed, private paths left out.
-    fn read(&self, over: &Over) -> Result<ChangeSet, GateError> {
-        let private = self.private();
-        let is_private = |path: &[u8], folder: bool| self.is_private(&private, path, folder);
+    fn read(&self, over: &Over, private: &Private<'_>) -> Result<ChangeSet, GateError> {
+        let is_private = |path: &[u8], folder: bool| self.is_private(private, path, folder);
         Ok(super::read(self.inner, &over.places.upper(), &is_private)?)
     }
 

@@ -3,18 +3,20 @@
 use serde::{Deserialize, Serialize};
 use tagout_vocab::limits::TRACE_EFFECTS_BYTES_MAX;
 use tagout_vocab::{Digest, Timestamp};
-use tagout_workspace::{Effect, RelPath, Stood, StoodKind};
+use tagout_workspace::{Effect, Facts, RelPath, Stood, StoodKind};
 
 use super::book::{Pages, Taken};
 use crate::engine::Inner;
 use crate::error::GateError;
 
 /// One side of a kept effect.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Side {
     kind: Kind,
     mode: u32,
     digest: Digest,
+    #[serde(default)]
+    facts: Facts,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -23,7 +25,9 @@ enum Kind {
     File,
     Symlink,
     Folder,
-    Special,
+    #[serde(alias = "special")]
+    Pipe,
+    Socket,
 }
 
 /// An effect whose bytes lie beside it.
@@ -43,10 +47,12 @@ fn side(pages: &Pages<'_>, stood: &Stood, at: Timestamp) -> Result<Side, GateErr
             StoodKind::File => Kind::File,
             StoodKind::Symlink => Kind::Symlink,
             StoodKind::Folder => Kind::Folder,
-            StoodKind::Special => Kind::Special,
+            StoodKind::Pipe => Kind::Pipe,
+            StoodKind::Socket => Kind::Socket,
         },
         mode: stood.mode,
         digest: stood.digest,
+        facts: stood.facts.clone(),
     })
 }
 
@@ -82,11 +88,13 @@ fn stood(pages: &Pages<'_>, side: Side) -> Result<Stood, GateError> {
             Kind::File => StoodKind::File,
             Kind::Symlink => StoodKind::Symlink,
             Kind::Folder => StoodKind::Folder,
-            Kind::Special => StoodKind::Special,
+            Kind::Pipe => StoodKind::Pipe,
+            Kind::Socket => StoodKind::Socket,
         },
         mode: side.mode,
         digest: side.digest,
         bytes: pages.image(&side.digest.hex())?,
+        facts: side.facts,
     })
 }
 

@@ -94,8 +94,11 @@ pub(super) fn look(
         events: Vec::new(),
     };
     let mut looked = Looked::default();
+    // One more than there is patience for says enough.
+    let files_max = patience.files.saturating_add(1).min(GIT_TIE_FILES_MAX);
     for (count, (id, commit)) in news.iter().enumerate() {
-        let brought = looking.repository.brought(commit).unwrap_or_default();
+        let brought = looking.repository.brought(commit, files_max);
+        let brought = brought.unwrap_or_default();
         let is_long = brought.files.len() > patience.files;
         // Parents come first, so that nothing is left behind what is known.
         if count >= patience.commits || looking.bytes >= patience.bytes || is_long {

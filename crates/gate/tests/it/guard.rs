@@ -495,7 +495,7 @@ fn a_clients_edit_is_taken_back_and_done_again() {
         Some("one\ntwo\nthree\nby hand\n")
     );
     // What is taken back twice is taken back once.
-    assert!(engine.plan_undo(&call).unwrap().plan.edits.is_empty());
+    assert!(engine.plan_undo(&call).unwrap().plan().edits.is_empty());
 }
 
 /// B4: what is no longer kept is listed, and nothing is written.
@@ -516,8 +516,8 @@ fn a_clients_edit_past_the_horizon_is_listed() {
     }
     let call = UndoTarget::Call(CallId::new("c-1").unwrap());
     let planned = engine.plan_undo(&call).unwrap();
-    assert!(planned.plan.edits.is_empty(), "{:?}", planned.plan);
-    assert_eq!(planned.plan.impossible[0].why, Loss::PastHorizon);
+    assert!(planned.plan().edits.is_empty(), "{:?}", planned.plan());
+    assert_eq!(planned.plan().impossible[0].why, Loss::PastHorizon);
     assert_eq!(
         world.read("src/a.txt").as_deref(),
         Some("the new text of c-1\n")

@@ -51,7 +51,7 @@ fn what_changes_after_the_plan_is_a_conflict() {
         let world = World::new();
         let engine = worked(&world);
         let planned = engine.plan_undo(&session()).unwrap();
-        assert_eq!(planned.plan.edits.len(), 2, "{name}");
+        assert_eq!(planned.plan().edits.len(), 2, "{name}");
         work(&world);
         let look = || {
             let file = world.root.join("src/a.txt");

@@ -1,5 +1,8 @@
 //! What an edit of a plan would change, as a difference that people can read.
 
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
 use super::{Content, Edit, Entry, EntryKind};
 use crate::align::{By, Hunk, hunks};
 
@@ -7,7 +10,7 @@ use crate::align::{By, Hunk, hunks};
 const CONTEXT_LINES: usize = 3;
 
 /// The difference between what is there and what would be, in the unified form.
-pub fn difference(edit: &Edit) -> Vec<u8> {
+pub fn difference<P: Display>(edit: &Edit<P>) -> Vec<u8> {
     let mut out = Vec::new();
     let name = |side: &str, entry: Option<&Entry>| match entry {
         Some(_) => format!("{side}/{}", edit.path),
@@ -20,6 +23,10 @@ pub fn difference(edit: &Edit) -> Vec<u8> {
         && now.mode != result.mode
     {
         out.extend_from_slice(format!("mode {:o} to {:o}\n", now.mode, result.mode).as_bytes());
+    }
+    for line in facts(now, result) {
+        out.extend_from_slice(line.as_bytes());
+        out.push(b'\n');
     }
     let (Some(old), Some(new)) = (text(now), text(result)) else {
         out.extend_from_slice(b"content differs and is not shown\n");
@@ -40,6 +47,56 @@ pub fn difference(edit: &Edit) -> Vec<u8> {
     out
 }
 
+/// What becomes of everything but the content and the permissions, a line each.
+fn facts(now: Option<&Entry>, result: Option<&Entry>) -> Vec<String> {
+    let words = |entry: &Entry| match entry.kind {
+        EntryKind::File => "a file",
+        EntryKind::Symlink => "a symbolic link",
+        EntryKind::Folder => "a folder",
+        EntryKind::Pipe => "a named pipe",
+        EntryKind::Socket => "a socket",
+    };
+    let is_plain = |entry: &Entry| entry.kind == EntryKind::File;
+    let mut lines = Vec::new();
+    match (now, result) {
+        (Some(now), Some(result)) if now.kind != result.kind => {
+            lines.push(format!("{} to {}", words(now), words(result)));
+        }
+        (Some(one), None) | (None, Some(one)) if !is_plain(one) => {
+            lines.push(words(one).to_owned());
+        }
+        (Some(_) | None, _) => {}
+    }
+    let (Some(now), Some(result)) = (now, result) else {
+        return lines;
+    };
+    if let (Some(one), Some(other)) = (now.held.owner, result.held.owner)
+        && one != other
+    {
+        lines.push(format!(
+            "owner {}:{} to {}:{}",
+            one.0, one.1, other.0, other.1
+        ));
+    }
+    if let (Some(one), Some(other)) = (&now.held.attributes, &result.held.attributes) {
+        let names: BTreeSet<&Vec<u8>> = one.keys().chain(other.keys()).collect();
+        let differ = names
+            .into_iter()
+            .filter(|name| one.get(*name) != other.get(*name));
+        lines.extend(differ.map(|name| format!("attribute {}", String::from_utf8_lossy(name))));
+    }
+    let is_alike = now.digest == result.digest && now.kind == result.kind;
+    if is_alike
+        && result
+            .held
+            .time
+            .is_some_and(|time| now.held.time != Some(time))
+    {
+        lines.push("time of its last change".to_owned());
+    }
+    lines
+}
+
 fn number(line: &[u8]) -> u64 {
     let digest = tagout_vocab::Digest::of(line);
     digest
@@ -58,7 +115,10 @@ fn text(entry: Option<&Entry>) -> Option<Vec<u8>> {
         (Content::Kept(bytes), EntryKind::File | EntryKind::Symlink) if !bytes.contains(&0) => {
             Some(bytes.to_vec())
         }
-        (Content::Kept(_) | Content::Lost(_), EntryKind::Folder) => Some(Vec::new()),
+        (
+            Content::Kept(_) | Content::Lost(_),
+            EntryKind::Folder | EntryKind::Pipe | EntryKind::Socket,
+        ) => Some(Vec::new()),
         (Content::Kept(_) | Content::Lost(_), EntryKind::File | EntryKind::Symlink) => None,
     }
 }

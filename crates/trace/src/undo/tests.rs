@@ -5,7 +5,9 @@ use std::convert::Infallible;
 
 use tagout_vocab::{CallId, Digest, WorkspacePath};
 
-use super::{Beyond, Change, Clash, Content, Entry, EntryKind, Loss, Plan, Step, difference, plan};
+use super::{
+    Beyond, Change, Clash, Content, Entry, EntryKind, Held, Loss, Plan, Step, difference, plan,
+};
 
 fn path(text: &str) -> WorkspacePath {
     WorkspacePath::new(text).unwrap()
@@ -182,6 +184,7 @@ fn modes_and_binaries() {
             mode: 0o777,
             digest: Digest::of(target.as_bytes()),
             content: Content::Kept(target.as_bytes().into()),
+            held: Held::default(),
         })
     };
     let steps = [step(0, "a", link("x"), link("y"))];

@@ -60,7 +60,7 @@ impl<'a> World<'a> {
         command
     }
 
-    /// A repository with this many files that the product knows.
+    /// A repository with this many files, all of them committed, that the product knows.
     pub(super) fn repository(&self, files: usize) -> Result<PathBuf, XtaskError> {
         let path = self.folder.join(format!("repository-{files}"));
         for number in 0..files {
@@ -73,8 +73,15 @@ impl<'a> World<'a> {
         }
         let script = path.join(SCRIPT);
         std::fs::write(&script, ":\n").map_err(XtaskError::file("write", &script))?;
-        let mut git = Command::new("git");
-        answer(git.args(["init", "--quiet"]).current_dir(&path))?;
+        let person = ["-c", "user.name=bench", "-c", "user.email=bench@example"];
+        for words in [
+            &["init", "--quiet"][..],
+            &["add", "--all"],
+            &["commit", "--quiet", "--message", "everything"],
+        ] {
+            let mut git = Command::new("git");
+            answer(git.args(person).args(words).current_dir(&path))?;
+        }
         let words = ["init", "--yes", "--intent", "Measure", "--scope", "src/**"];
         answer(&mut self.tagout(&path, &words))?;
         Ok(path)

@@ -1,6 +1,10 @@
 //! Indexes of each version, whole and damaged.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests set up the files that they look at"
+)]
 
-use super::Tracked;
+use super::{Names, Tracked};
 
 fn index(version: u32, names: &[(&[u8], &[u8])]) -> Vec<u8> {
     let mut bytes = b"DIRC".to_vec();
@@ -22,15 +26,15 @@ fn index(version: u32, names: &[(&[u8], &[u8])]) -> Vec<u8> {
 
 #[test]
 fn names_of_the_plain_versions() {
-    let read = Tracked::read(&index(2, &[(b"", b"Cargo.toml"), (b"", b"target/kept.rs")])).unwrap();
-    assert!(read.holds(b"Cargo.toml") && read.holds(b"target") && read.holds(b"target/kept.rs"));
-    assert!(!read.holds(b"targe") && !read.holds(b"target/debug") && !read.holds(b"src"));
+    let read = Names::read(&index(2, &[(b"", b"Cargo.toml"), (b"", b"target/kept.rs")])).unwrap();
+    assert!(read.hold(b"Cargo.toml") && read.hold(b"target") && read.hold(b"target/kept.rs"));
+    assert!(!read.hold(b"targe") && !read.hold(b"target/debug") && !read.hold(b"src"));
 }
 
 #[test]
 fn names_that_share_their_beginning() {
-    let read = Tracked::read(&index(4, &[(b"\0", b"src/a.rs"), (b"\x04", b"b.rs")])).unwrap();
-    assert!(read.holds(b"src/a.rs") && read.holds(b"src/b.rs"));
+    let read = Names::read(&index(4, &[(b"\0", b"src/a.rs"), (b"\x04", b"b.rs")])).unwrap();
+    assert!(read.hold(b"src/a.rs") && read.hold(b"src/b.rs"));
 }
 
 /// A damaged index is no index; it never takes more than it holds.
@@ -38,9 +42,30 @@ fn names_that_share_their_beginning() {
 fn what_is_no_index() {
     let whole = index(2, &[(b"", b"Cargo.toml"), (b"", b"src/a.rs")]);
     for end in 0..whole.len() {
-        assert_eq!(Tracked::read(&whole[..end]), None, "{end}");
+        assert_eq!(Names::read(&whole[..end]), None, "{end}");
     }
-    assert_eq!(Tracked::read(&index(9, &[])), None);
-    assert_eq!(Tracked::read(b"something else"), None);
-    assert!(Tracked::read(&index(2, &[])).is_some());
+    assert_eq!(Names::read(&index(9, &[])), None);
+    assert_eq!(Names::read(b"something else"), None);
+    assert!(Names::read(&index(2, &[])).is_some());
+}
+
+/// Names that an index holds only as a part of others, that are beneath others, and none at all.
+#[test]
+fn a_repository_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    assert!(!Tracked::of(root).holds(b"target"));
+    std::fs::create_dir(root.join(".git")).unwrap();
+    let plain = index(
+        2,
+        &[(b"", b"src/target.rs"), (b"", b"out/kept"), (b"", b"b")],
+    );
+    let shared = index(4, &[(b"\0", b"out/kept"), (b"\x04", b"more")]);
+    for bytes in [plain, shared] {
+        std::fs::write(root.join(".git/index"), bytes).unwrap();
+        let tracked = Tracked::of(root);
+        assert!(tracked.holds(b"out") && tracked.holds(b"out/kept"));
+        assert!(!tracked.holds(b"target") && !tracked.holds(b"out/k") && !tracked.holds(b"kept"));
+    }
+    assert!(Tracked::of(root).holds(b"out/more"));
 }

@@ -170,7 +170,7 @@ fn folders_without_end_are_bounded() {
     let head = repository.head().unwrap();
     let commit = repository.commit(&head).unwrap();
     repository.left = super::Left(1024 * 1024);
-    assert!(repository.brought(&commit).unwrap().is_cut);
+    assert!(repository.brought(&commit, 4096).unwrap().is_cut);
 }
 
 /// Names that would lead out of the repository lead nowhere.

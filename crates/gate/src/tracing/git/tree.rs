@@ -133,8 +133,9 @@ impl Repository {
         Some(all.map(|entry| (entry.name.clone(), entry)).collect())
     }
 
-    /// What a commit brings; `None` if nobody can tell, because what it stands on is not here.
-    pub(crate) fn brought(&mut self, commit: &Commit) -> Option<Brought> {
+    /// What a commit brings, of no more than so many files; `None` if nobody can tell, because what
+    /// it stands on is not here.
+    pub(crate) fn brought(&mut self, commit: &Commit, files_max: usize) -> Option<Brought> {
         let mut before = Vec::new();
         for parent in &commit.parents {
             let parent = self.commit(parent)?;
@@ -154,7 +155,13 @@ impl Repository {
             depth: 0,
         }];
         while let Some(folder) = folders.pop() {
-            if self.look(&folder, (&mut folders, &mut brought)).is_none() {
+            // Nobody wants to know how large the rest of a large commit is.
+            if brought.files.len() >= files_max {
+                brought.is_cut = true;
+                break;
+            }
+            let found = self.look(&folder, (&mut folders, &mut brought), files_max);
+            if found.is_none() {
                 brought.is_cut = true;
             }
         }
@@ -165,6 +172,7 @@ impl Repository {
         &mut self,
         folder: &Folder,
         (folders, brought): (&mut Vec<Folder>, &mut Brought),
+        files_max: usize,
     ) -> Option<()> {
         if folder.depth > GIT_TREE_DEPTH_MAX {
             return None;
@@ -189,7 +197,7 @@ impl Repository {
             };
             match entry.kind {
                 EntryKind::Other => {}
-                EntryKind::File if brought.files.len() >= GIT_TIE_FILES_MAX => {
+                EntryKind::File if brought.files.len() >= files_max => {
                     brought.is_cut = true;
                 }
                 EntryKind::File => brought.files.push(Blob {

@@ -1,13 +1,14 @@
 //! Killing the commit of a command's changes at every system call that changes something, and the
 //! recovery after it as well.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use tagout_workspace::Workspace;
 
-use super::picture::Picture;
+use super::picture::{Picture, shown};
 use super::support::{Bench, quiet, tool};
 use super::tree::{Chance, build, script};
 
@@ -40,6 +41,8 @@ struct Case {
     before: Picture,
     after: Picture,
     points: Vec<(&'static str, usize)>,
+    /// What the command changed, came or went.
+    changed: BTreeSet<String>,
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -63,8 +66,11 @@ impl Case {
         let script: String = (0..3).map(|_| script(tool(), &mut chance)).collect();
         let ran = bench.run("run", &script, Vec::new());
         let before = Picture::of(&bench.root()).without_inodes();
+        let set = bench.read(&ran.upper);
+        let judged = set.judged().map(|entry| shown(&entry.path));
         let mut case = Self {
             seed,
+            changed: judged.collect(),
             upper: ran.upper,
             before,
             after: Picture::default(),
@@ -135,6 +141,7 @@ impl Case {
     /// change happened.
     fn at(&self, worker: usize, index: usize, twice: bool) -> Result<bool, String> {
         let trial = self.trial(&format!("worker-{worker}"));
+        let pictured = Picture::of(&trial.root);
         let point = self.points[index];
         self.killed(point, &self.words(&trial));
         let recovery: Vec<String> = ["recover".into()]
@@ -146,10 +153,20 @@ impl Case {
             self.killed(again, &recovery);
         }
         let recovered = Command::new(tool()).args(&recovery).output().unwrap();
-        let now = Picture::of(&trial.root).without_inodes();
-        let whole = now == self.before || now == self.after;
+        let exact = Picture::of(&trial.root);
+        let now = exact.without_inodes();
+        let happened = now == self.after;
+        let whole = now == self.before || happened;
         if recovered.status.success() && whole {
-            return Ok(now == self.after);
+            let others = self.others(&pictured, &exact, happened);
+            return if others.is_empty() {
+                Ok(happened)
+            } else {
+                Err(format!(
+                    "seed {} {point:?}: other files {others:?}",
+                    self.seed
+                ))
+            };
         }
         let error = String::from_utf8_lossy(&recovered.stderr).into_owned();
         let (before, after) = (differing(&now, &self.before), differing(&now, &self.after));
@@ -157,6 +174,18 @@ impl Case {
             "seed {} {point:?} twice {twice}: {error}\nagainst before {before:?}\nafter {after:?}",
             self.seed
         ))
+    }
+
+    /// The paths that are other files than before the kill although nothing was to change them: all
+    /// that differ where the commit did not happen, and those that the command left alone where it
+    /// did.
+    fn others(&self, before: &Picture, now: &Picture, happened: bool) -> Vec<String> {
+        let number =
+            |picture: &Picture, name: &String| picture.paths.get(name).map(|one| one.inode);
+        let stays = |name: &&String| !happened || !self.changed.contains(*name);
+        let names = before.paths.keys().filter(stays);
+        let other = names.filter(|name| number(before, name) != number(now, name));
+        other.cloned().collect()
     }
 }
 

@@ -1,15 +1,20 @@
 //! A workspace, its state, a layer and a sandbox around a script.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use tagout_gate::changes::back::{self, Back};
 use tagout_gate::changes::{self, StageError};
+use tagout_gate::trace::undo::{Conflict, Step};
 use tagout_sandbox::layer::{self, ChangeSet, Reading};
 use tagout_sandbox::{Ended, Host, Input, Lane, Layers, Limits, Network, Output, Wanted};
 use tagout_vocab::{CallId, Timestamp};
-use tagout_workspace::{Change, Error, Mark, Options, Workspace, WriterProbe};
+use tagout_workspace::{
+    Change, Clash, ConflictPath, Error, Mark, Options, RelPath, Workspace, WriterProbe,
+};
 
 use super::picture::Picture;
 
@@ -211,10 +216,34 @@ impl Bench {
         Ok(announced)
     }
 
+    /// Takes a call back as `tagout undo` does. What stands in the way is a conflict, and nothing
+    /// may be beyond it.
     pub(crate) fn undo(&self, name: &str) -> Result<(), Error> {
         let workspace = self.open();
+        let execution = call(name);
+        let step = Step {
+            changes: back::changes(workspace.effects(&execution, 1 << 30)?),
+            execution: execution.clone(),
+            undoes: Vec::new(),
+            beyond: Vec::new(),
+        };
+        let back = Back::plan(&workspace, &[step], &BTreeSet::from([execution]))?;
+        assert!(
+            back.plan.impossible.is_empty(),
+            "{:?}",
+            back.plan.impossible
+        );
+        let clash = |conflict: &Conflict<RelPath>| ConflictPath {
+            path: conflict.path.to_string(),
+            found: Clash::Changed,
+            kept: None,
+        };
+        let paths: Vec<ConflictPath> = back.plan.conflicts.iter().map(clash).collect();
+        if !paths.is_empty() {
+            return Err(Error::Conflict { paths });
+        }
         let mut transaction = workspace.begin(&call(&format!("undo-{name}")))?;
-        changes::git::revert(&mut transaction, &call(name))?;
+        back.stage(&mut transaction)?;
         transaction.commit(NOW, b"closing")?.confirm();
         Ok(())
     }
