@@ -38,6 +38,9 @@ pub(super) struct Attack {
     /// conversation of its own.
     #[serde(default)]
     before: BTreeMap<String, String>,
+    /// For whom the hook is installed, if not for the project.
+    #[serde(default)]
+    scope: Option<String>,
     /// How it is made with every client that has no way of its own.
     #[serde(default)]
     turns: Vec<Vec<Spoken>>,
@@ -51,6 +54,9 @@ pub(super) struct Attack {
     /// twice for each command, where nothing is said.
     #[serde(default)]
     by_hand: Vec<String>,
+    /// Whether it is a matter of chance in which turn an outcome is told.
+    #[serde(default)]
+    in_any_turn: bool,
     /// What is different with some clients.
     #[serde(default)]
     by: BTreeMap<String, Different>,
@@ -122,6 +128,7 @@ impl Attack {
     /// For whom the hook is installed.
     fn scope(&self, name: &str) -> &str {
         let scope = self.by.get(name).and_then(|way| way.scope.as_deref());
+        let scope = scope.or(self.scope.as_deref());
         scope.unwrap_or("project")
     }
 

@@ -139,10 +139,22 @@ fn converse(
     for stretch in &talk.stretches {
         let seen = stretch.seen((name, client), &scene, (&sights, &events, &said));
         println!("  {}: {}", stretch.attack.id, seen.told());
-        let differs = seen.differs(&stretch.end);
+        let differs = match &stretch.end {
+            End::Refused(turns) if stretch.attack.in_any_turn => {
+                let written = outcomes_of(turns);
+                seen.at_once().differs(&End::Refused(vec![written]))
+            }
+            end @ (End::Refused(_) | End::Open { .. }) => seen.differs(end),
+        };
         wrong.extend(differs.map(|why| format!("{}: {why}", stretch.attack.id)));
     }
     Ok(wrong)
+}
+
+/// What is written for all turns, as if for one.
+fn outcomes_of(turns: &[String]) -> String {
+    let all: Vec<&str> = turns.iter().flat_map(|turn| outcomes(turn)).collect();
+    all.join(", ")
 }
 
 impl<'a> Conversation<'a> {

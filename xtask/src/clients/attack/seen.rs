@@ -79,6 +79,15 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// The same as if it had been one turn.
+    pub(super) fn at_once(self) -> Self {
+        Self {
+            taken: self.taken,
+            turns: vec![self.turns.concat()],
+            said: vec![self.said.concat()],
+        }
+    }
+
     pub(super) fn told(&self) -> String {
         let taken = if self.taken.is_empty() {
             "kept".to_owned()
