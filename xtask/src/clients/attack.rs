@@ -121,7 +121,12 @@ impl Attack {
     /// Files that are there before a client starts.
     fn files(&self, name: &str) -> BTreeMap<String, String> {
         let mut files = self.before.clone();
-        files.extend(self.by.get(name).into_iter().flat_map(|way| way.before.clone()));
+        files.extend(
+            self.by
+                .get(name)
+                .into_iter()
+                .flat_map(|way| way.before.clone()),
+        );
         files
     }
 
@@ -144,10 +149,14 @@ impl Attack {
             return End::Refused(self.by_hand.clone());
         }
         // Each turn stands for as many as it becomes.
-        let both = self.turns.iter().zip(&self.refused).flat_map(|(turn, end)| {
-            let times = client.turns(std::slice::from_ref(turn)).len();
-            std::iter::repeat_n(end.clone(), times)
-        });
+        let both = self
+            .turns
+            .iter()
+            .zip(&self.refused)
+            .flat_map(|(turn, end)| {
+                let times = client.turns(std::slice::from_ref(turn)).len();
+                std::iter::repeat_n(end.clone(), times)
+            });
         End::Refused(both.collect())
     }
 }

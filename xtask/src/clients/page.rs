@@ -46,7 +46,9 @@ fn table() -> Result<String, XtaskError> {
     text.push_str(&"|---".repeat(heads.len() + 1));
     text.push_str("|\n");
     for attack in &attacks {
-        let cells = clients.iter().map(|(name, client)| cell(attack, name, client));
+        let cells = clients
+            .iter()
+            .map(|(name, client)| cell(attack, name, client));
         let cells: Vec<String> = cells.collect();
         let row = format!("| {} | {} |\n", attack.does, cells.join(" | "));
         text.push_str(&row);
@@ -79,7 +81,7 @@ fn shown(end: &End) -> String {
             let mut all: Vec<String> = Vec::new();
             for one in turns.iter().flat_map(|turn| attack::outcomes(turn)) {
                 // What only prepares the attempt is no end of it.
-                if ["done", "applied"].contains(&one) {
+                if ["done", "failed", "applied"].contains(&one) {
                     continue;
                 }
                 let one = if one.starts_with('«') {
@@ -126,13 +128,18 @@ fn modes(clients: &BTreeMap<String, Client>) -> String {
     let mut text = "\nThe modes:\n\n".to_owned();
     for (name, client) in clients {
         let played = client.modes.iter().map(|(mode, how)| {
-            let only = if how.attacked { "" } else { " (the story alone)" };
+            let only = if how.attacked {
+                ""
+            } else {
+                " (the story alone)"
+            };
             format!("`{mode}`{only}: {}", how.lets)
         });
         let played: Vec<String> = played.collect();
         let default = client.default_mode.as_ref();
         let default = default.map_or_else(String::new, |why| format!("; {why}"));
-        text.push_str(&format!("- `{name}`: {}{default}\n", played.join("; ")));
+        let line = format!("- `{name}`: {}{default}\n", played.join("; "));
+        text.push_str(&line);
     }
     text
 }

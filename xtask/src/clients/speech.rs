@@ -62,9 +62,10 @@ impl Client {
                 ];
                 said(&tools.edit, &Words::from(words))
             }
-            Spoken::Delegate { delegate } => {
-                said(&tools.delegate, &Words::from([("{task}", delegate.as_str())]))
-            }
+            Spoken::Delegate { delegate } => said(
+                &tools.delegate,
+                &Words::from([("{task}", delegate.as_str())]),
+            ),
         }
     }
 
@@ -100,7 +101,9 @@ pub(super) fn filled(value: &Value, words: &Words<'_>) -> Value {
         Value::String(text) => Value::String(fill(text, words)),
         Value::Array(items) => items.iter().map(|item| filled(item, words)).collect(),
         Value::Object(map) => {
-            let pairs = map.iter().map(|(key, inner)| (key.clone(), filled(inner, words)));
+            let pairs = map
+                .iter()
+                .map(|(key, inner)| (key.clone(), filled(inner, words)));
             Value::Object(pairs.collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),

@@ -159,7 +159,9 @@ fn traced(scene: &Scene, client: &str, not_done: &[String]) -> Result<Vec<String
         });
         let found: Vec<_> = found.collect();
         if found != authors {
-            wrong.push(format!("the lines of `{name}` are {found:?}, not {authors:?}"));
+            wrong.push(format!(
+                "the lines of `{name}` are {found:?}, not {authors:?}"
+            ));
         }
     }
     Ok(wrong)

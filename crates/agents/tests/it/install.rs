@@ -175,7 +175,13 @@ fn a_managed_json_file_holds_what_keeps_hooks_on() {
         assert!(plan(&texts(other)).is_err(), "{other}");
     }
     let project = install_plan(Client::GeminiCli, Scope::Project, &binary(), &Texts::new());
-    assert!(!project.unwrap()[0].text.as_ref().unwrap().contains("hooksConfig"));
+    assert!(
+        !project.unwrap()[0]
+            .text
+            .as_ref()
+            .unwrap()
+            .contains("hooksConfig")
+    );
 }
 
 /// In its managed file one client takes hooks under another key than its editor's for broken.

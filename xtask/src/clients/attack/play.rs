@@ -34,9 +34,8 @@ pub(crate) fn one(name: &str, mode: &str, only: Option<&str>) -> Result<ExitCode
         eprintln!("no attack of that name is written down for `{name}`");
         return Ok(ExitCode::FAILURE);
     }
-    let alone = |attack: &&&Attack| {
-        !attack.files(name).is_empty() || attack.scope(name) != "project"
-    };
+    let alone =
+        |attack: &&&Attack| !attack.files(name).is_empty() || attack.scope(name) != "project";
     let mut conversations: Vec<Vec<&Attack>> = vec![];
     let together: Vec<&Attack> = chosen.iter().filter(|one| !alone(one)).copied().collect();
     conversations.extend((!together.is_empty()).then_some(together));
@@ -110,7 +109,9 @@ fn converse(
         let script = talk.script(&run, client.selecting(&scene.places), look.clone());
         let requests = scene.clone();
         let script = Script {
-            request: Some(Request(Arc::new(move || requests.requests().into_iter().next()))),
+            request: Some(Request(Arc::new(move || {
+                requests.requests().into_iter().next()
+            }))),
             ..script
         };
         let stub = Stub::start(script).map_err(temporary())?;
@@ -120,18 +121,27 @@ fn converse(
         if let Some(mut end) = client.ended(&program, &scene.places) {
             bounded(&mut end)?;
         }
-        let reached = if client.refusal_ends { run.end - 1 } else { run.end };
+        let reached = if client.refusal_ends {
+            run.end - 1
+        } else {
+            run.end
+        };
         let seen = sights.lock().unwrap_or_else(PoisonError::into_inner);
         if !seen.contains_key(&reached) {
             let last = seen.len();
-            wrong.push(format!("of the turns {run:?} the run ended before turn {last}"));
+            wrong.push(format!(
+                "of the turns {run:?} the run ended before turn {last}"
+            ));
         }
         drop(seen);
         (look.0)(run.len() + 1);
         let heard = stub.heard();
         let all = heard.iter().map(Value::to_string).max_by_key(String::len);
         let all = all.unwrap_or_default();
-        said.extend(run.clone().map(|turn| (turn, within(&all, turn - run.start + 1))));
+        said.extend(
+            run.clone()
+                .map(|turn| (turn, within(&all, turn - run.start + 1))),
+        );
     }
     let (damage, events) = scene.ledger()?;
     wrong.extend(damage);
@@ -168,7 +178,8 @@ impl<'a> Conversation<'a> {
         };
         for attack in attacks {
             let from = talk.turns.len();
-            talk.turns.extend(attack.turns(name, client).unwrap_or_default());
+            talk.turns
+                .extend(attack.turns(name, client).unwrap_or_default());
             let sub = attack.sub.iter();
             let said = sub.map(|turn| turn.iter().map(|one| client.says(one)).collect());
             talk.sub.extend(said);
@@ -190,7 +201,10 @@ impl<'a> Conversation<'a> {
     /// The same with the places of a scene.
     fn filled(mut self, client: (&str, &Client), scene: &Scene) -> Self {
         let texts = words(client, scene);
-        let words: Words<'_> = texts.iter().map(|(place, word)| (*place, word.as_str())).collect();
+        let words: Words<'_> = texts
+            .iter()
+            .map(|(place, word)| (*place, word.as_str()))
+            .collect();
         for call in self.turns.iter_mut().chain(&mut self.sub).flatten() {
             call.input = filled(&call.input, &words);
         }
@@ -284,7 +298,10 @@ impl Stretch<'_> {
         let changed = |name: &&String| before.trophies.get(*name) != after.trophies.get(*name);
         let trophies = places(client, scene, self.attack);
         let mut taken: Vec<String> = trophies.keys().filter(changed).cloned().collect();
-        let new = after.waiting.iter().any(|one| !before.waiting.contains(one));
+        let new = after
+            .waiting
+            .iter()
+            .any(|one| !before.waiting.contains(one));
         if self.attack.still_asked && !new {
             taken.push("the yes of a person".to_owned());
         }
@@ -303,10 +320,7 @@ impl Stretch<'_> {
 }
 
 /// What stands for the places of an attempt.
-fn words<'n>(
-    (name, client): (&str, &Client),
-    scene: &Scene,
-) -> BTreeMap<&'n str, String> {
+fn words<'n>((name, client): (&str, &Client), scene: &Scene) -> BTreeMap<&'n str, String> {
     let places = &scene.places;
     BTreeMap::from([
         ("{client}", name.to_owned()),
@@ -314,7 +328,10 @@ fn words<'n>(
         ("{user_settings}", client.user_settings.clone()),
         ("{off}", client.off.clone()),
         ("{home}", places.home.to_string_lossy().into_owned()),
-        ("{workspace}", places.workspace.to_string_lossy().into_owned()),
+        (
+            "{workspace}",
+            places.workspace.to_string_lossy().into_owned(),
+        ),
         ("{tagout}", places.program.to_string_lossy().into_owned()),
     ])
 }
@@ -322,7 +339,10 @@ fn words<'n>(
 /// Where the trophies of an attempt lie, by name.
 fn places(client: (&str, &Client), scene: &Scene, attack: &Attack) -> BTreeMap<String, PathBuf> {
     let texts = words(client, scene);
-    let words: Words<'_> = texts.iter().map(|(place, word)| (*place, word.as_str())).collect();
+    let words: Words<'_> = texts
+        .iter()
+        .map(|(place, word)| (*place, word.as_str()))
+        .collect();
     let place = |name: &String| {
         let path = scene.places.workspace.join(fill(name, &words));
         (name.clone(), path)

@@ -104,7 +104,10 @@ impl Seen {
             End::Refused(turns) => {
                 self.taken.is_empty()
                     && turns.len() == self.turns.len()
-                    && turns.iter().enumerate().all(|(at, turn)| self.is_so(at, turn))
+                    && turns
+                        .iter()
+                        .enumerate()
+                        .all(|(at, turn)| self.is_so(at, turn))
             }
             End::Open { .. } => !self.taken.is_empty(),
         };
@@ -124,7 +127,10 @@ impl Seen {
         let mut seen = self.turns.get(at).cloned().unwrap_or_default();
         codes.sort();
         seen.sort();
-        codes == seen && words.iter().all(|word| said.contains(word.trim_matches(['«', '»'])))
+        codes == seen
+            && words
+                .iter()
+                .all(|word| said.contains(word.trim_matches(['«', '»'])))
     }
 }
 

@@ -24,9 +24,15 @@ fn every_client_says_it_in_its_own_words() {
         ] {
             let said = client.says(&spoken(&one)).input.to_string();
             let said = said.replace("{workspace}", "");
-            assert!(!said.contains('{') || said.starts_with('{'), "{name}: {said}");
+            assert!(
+                !said.contains('{') || said.starts_with('{'),
+                "{name}: {said}"
+            );
             let places = ["{path}", "{text}", "{old}", "{new}", "{command}", "{task}"];
-            assert!(!places.iter().any(|place| said.contains(place)), "{name}: {said}");
+            assert!(
+                !places.iter().any(|place| said.contains(place)),
+                "{name}: {said}"
+            );
         }
     }
 }

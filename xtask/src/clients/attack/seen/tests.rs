@@ -40,8 +40,15 @@ fn each_turn_has_to_end_as_it_is_written() {
 fn words_have_to_stand_in_their_turn() {
     let expected = refused(&["done", "«no»"]);
     let turns: &[&[&str]] = &[&["done"], &[]];
-    assert_eq!(seen(&[], turns, &["", "it says no"]).differs(&expected), None);
-    assert!(seen(&[], turns, &["it says no", ""]).differs(&expected).is_some());
+    assert_eq!(
+        seen(&[], turns, &["", "it says no"]).differs(&expected),
+        None
+    );
+    assert!(
+        seen(&[], turns, &["it says no", ""])
+            .differs(&expected)
+            .is_some()
+    );
 }
 
 #[test]
@@ -60,15 +67,27 @@ fn walls_are_told_by_those_who_built_them() {
     let walls = json!([{"what": "writes", "by": "mounts"}]);
     let cases: [(Value, Option<&str>); 7] = [
         (json!({"state": "COMPLETED"}), Some("done")),
-        (json!({"state": "COMPLETED", "data": {"enforcers": []}}), Some("done")),
-        (json!({"state": "COMPLETED", "data": {"enforcers": walls}}), Some("confined")),
+        (
+            json!({"state": "COMPLETED", "data": {"enforcers": []}}),
+            Some("done"),
+        ),
+        (
+            json!({"state": "COMPLETED", "data": {"enforcers": walls}}),
+            Some("confined"),
+        ),
         (
             json!({"state": "COMPLETED", "data": {"enforcers": walls}, "paths": [{"path": "a"}]}),
             Some("applied"),
         ),
-        (json!({"state": "ABORTED", "verdictCode": "X"}), Some("confined X")),
+        (
+            json!({"state": "ABORTED", "verdictCode": "X"}),
+            Some("confined X"),
+        ),
         (json!({"state": "DENIED", "verdictCode": "X"}), Some("X")),
-        (json!({"state": "COMPLETED", "toolId": "select_active_intent"}), None),
+        (
+            json!({"state": "COMPLETED", "toolId": "select_active_intent"}),
+            None,
+        ),
     ];
     for (event, outcome) in cases {
         assert_eq!(Outcome::of(&event).as_deref(), outcome, "{event}");
