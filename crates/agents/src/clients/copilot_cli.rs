@@ -156,8 +156,7 @@ const INSTALL: Install = Install {
     rules: &[],
     needs: &["trust the folder, or its hooks are not read"],
     open: &[
-        "a trusted repository's settings can switch a user's hooks off; the managed scope withstands \
-         it",
+        "a trusted repository's settings can switch hooks off; the managed scope withstands it",
         "a hook that the client stops for taking too long lets the tool run",
         "an answer that is cut off lets the tool run",
         "the editor reads the same folder, so its calls reach this hook too",
