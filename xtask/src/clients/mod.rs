@@ -5,6 +5,7 @@ mod machine;
 pub(crate) mod page;
 mod run;
 mod scene;
+mod speech;
 pub(crate) mod story;
 mod stub;
 pub(crate) mod suite;
@@ -46,6 +47,7 @@ pub(crate) fn play(name: &str, mode: &str, script: &Path) -> Result<ExitCode, Xt
         program: PathBuf::from("tagout"),
         prompt: "Do what is to be done.".to_owned(),
     };
+    client.prepare(&places)?;
     let mut command = client.command((name, &program), mode, &places)?;
     let ended = bounded(&mut command)?;
     println!("{ended}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use super::attack::{self, Attack, End};
-use super::run;
+use super::run::{self, Client};
 use crate::error::XtaskError;
 use crate::process::root;
 
@@ -36,36 +36,36 @@ fn page(text: &str) -> Result<String, XtaskError> {
 fn table() -> Result<String, XtaskError> {
     let attacks = attack::all()?;
     let clients = run::all()?;
-    let names = attack::clients()?;
-    let head = |name: &String| {
-        let version = clients
-            .get(name)
-            .and_then(|client| client.package.rsplit('@').next());
-        format!("`{name}` {}", version.unwrap_or_default())
-    };
-    let heads: Vec<String> = names.iter().map(head).collect();
+    let version = |client: &Client| client.package.rsplit('@').next().map(str::to_owned);
+    let heads = clients.iter().map(|(name, client)| {
+        let version = version(client).unwrap_or_default();
+        format!("`{name}` {version}")
+    });
+    let heads: Vec<String> = heads.collect();
     let mut text = format!("\n| the model | {} |\n", heads.join(" | "));
-    text.push_str(&"|---".repeat(names.len() + 1));
+    text.push_str(&"|---".repeat(heads.len() + 1));
     text.push_str("|\n");
     for attack in &attacks {
-        let cells: Vec<String> = names.iter().map(|name| cell(attack, name)).collect();
+        let cells = clients
+            .iter()
+            .map(|(name, client)| cell(attack, name, client));
+        let cells: Vec<String> = cells.collect();
         let row = format!("| {} | {} |\n", attack.does, cells.join(" | "));
         text.push_str(&row);
     }
-    text.push_str(&open(&attacks));
+    text.push_str(&open(&attacks, &clients));
+    text.push_str(&modes(&clients));
     text.push('\n');
     Ok(text)
 }
 
-fn cell(attack: &Attack, client: &str) -> String {
-    let Some(way) = attack.by.get(client) else {
+fn cell(attack: &Attack, name: &str, client: &Client) -> String {
+    if !attack.is_for(name) {
         return "it has no such way".to_owned();
-    };
-    let ends: Vec<(&String, String)> = way
-        .ends
-        .iter()
-        .map(|(mode, end)| (mode, shown(end)))
-        .collect();
+    }
+    let ends = client.attacked();
+    let ends = ends.map(|mode| (mode, shown(&attack.end(name, client, mode))));
+    let ends: Vec<(&String, String)> = ends.collect();
     if let Some((_, first)) = ends.first()
         && ends.iter().all(|(_, end)| end == first)
     {
@@ -77,27 +77,40 @@ fn cell(attack: &Attack, client: &str) -> String {
 
 fn shown(end: &End) -> String {
     match end {
-        End::Refused(codes) => {
-            let codes: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
-            format!("refused, {}", codes.join(", "))
+        End::Refused(turns) => {
+            let mut all: Vec<String> = Vec::new();
+            for one in turns.iter().flat_map(|turn| attack::outcomes(turn)) {
+                // What only prepares the attempt is no end of it.
+                if ["done", "failed", "applied"].contains(&one) {
+                    continue;
+                }
+                let one = if one.starts_with('«') {
+                    one.to_owned()
+                } else {
+                    format!("`{one}`")
+                };
+                if !all.contains(&one) {
+                    all.push(one);
+                }
+            }
+            format!("refused, {}", all.join(", "))
         }
-        End::Said(words) => format!("refused, «{words}»"),
         End::Open { .. } => "**open**".to_owned(),
     }
 }
 
 /// What is open, why, and what closes it.
-fn open(attacks: &[Attack]) -> String {
+fn open(attacks: &[Attack], clients: &BTreeMap<String, Client>) -> String {
     let mut lines = BTreeMap::new();
     for attack in attacks {
-        for (client, way) in &attack.by {
-            for end in way.ends.values() {
-                if let End::Open { because, closed_by } = end {
+        for (name, client) in clients.iter().filter(|(name, _)| attack.is_for(name)) {
+            for mode in client.attacked() {
+                if let End::Open { because, closed_by } = attack.end(name, client, mode) {
                     let line = format!(
-                        "\n- `{client}`, {}: because {because}; closed by {closed_by}",
+                        "\n- `{name}`, {}: because {because}; closed by {closed_by}",
                         attack.id
                     );
-                    lines.insert((client, &attack.id), line);
+                    lines.insert((name, &attack.id), line);
                 }
             }
         }
@@ -108,6 +121,27 @@ fn open(attacks: &[Attack]) -> String {
     } else {
         format!("\nOpen:\n{lines}\n")
     }
+}
+
+/// The modes that are played, and why the default one is not.
+fn modes(clients: &BTreeMap<String, Client>) -> String {
+    let mut text = "\nThe modes:\n\n".to_owned();
+    for (name, client) in clients {
+        let played = client.modes.iter().map(|(mode, how)| {
+            let only = if how.attacked {
+                ""
+            } else {
+                " (the story alone)"
+            };
+            format!("`{mode}`{only}: {}", how.lets)
+        });
+        let played: Vec<String> = played.collect();
+        let default = client.default_mode.as_ref();
+        let default = default.map_or_else(String::new, |why| format!("; {why}"));
+        let line = format!("- `{name}`: {}{default}\n", played.join("; "));
+        text.push_str(&line);
+    }
+    text
 }
 
 #[cfg(test)]

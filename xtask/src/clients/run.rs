@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
+use super::speech::{Spoken, Tools};
 use super::stub::Scripted;
 use crate::error::XtaskError;
 use crate::process::{self, described, stream};
@@ -34,10 +35,29 @@ pub(crate) struct Client {
     /// Configuration that it needs to find the stub.
     #[serde(default)]
     pub(crate) files: BTreeMap<String, String>,
-    /// How its model selects the scene's intent.
-    pub(crate) selects: Scripted,
+    /// The file of a project in which its hooks stand, or are switched off.
+    pub(crate) settings: String,
+    /// The same of a user, below the home.
+    pub(crate) user_settings: String,
+    /// What such a file says when it switches them off.
+    pub(crate) off: String,
+    /// How its tools say what a model wants.
+    pub(crate) tools: Tools,
+    /// Whether a hook can put another command in a command's place.
+    #[serde(default = "yes")]
+    pub(crate) rewrites: bool,
+    /// Whether a refusal ends the whole run.
+    #[serde(default)]
+    pub(crate) refusal_ends: bool,
     /// Ways to start it.
     pub(crate) modes: BTreeMap<String, Mode>,
+    /// Why its default mode is not among them, or is not what a person at a terminal has.
+    #[serde(default)]
+    pub(crate) default_mode: Option<String>,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// A package that a client installs into its own folders before it loads what lies there.
@@ -50,10 +70,18 @@ pub(crate) struct Fetched {
 /// One way to start a client.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Mode {
+    /// What it lets be done, in words.
+    pub(crate) lets: String,
+    /// Whether attempts are made in it, or only the story is played.
+    #[serde(default = "yes")]
+    pub(crate) attacked: bool,
     pub(crate) arguments: Vec<String>,
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
 }
+
+/// Where the stub listens, which is known last.
+const BASE: &str = "{base}";
 
 /// What stands in the data's `{braces}`.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +95,7 @@ pub(crate) struct Places {
 
 impl Places {
     pub(crate) fn fill(&self, text: &str) -> String {
-        text.replace("{base}", &self.base)
+        text.replace(BASE, &self.base)
             .replace("{home}", &self.home.to_string_lossy())
             .replace("{workspace}", &self.workspace.to_string_lossy())
             .replace("{tagout}", &self.program.to_string_lossy())
@@ -88,14 +116,17 @@ fn wrong(source: serde_json::Error) -> XtaskError {
 }
 
 impl Client {
-    /// The call by which its model selects an intent.
-    pub(crate) fn selecting(&self, places: &Places) -> Result<Scripted, XtaskError> {
-        let input = places.fill(&self.selects.input.to_string());
-        let input = serde_json::from_str(&input).map_err(wrong)?;
-        Ok(Scripted {
-            input,
-            ..self.selects.clone()
-        })
+    /// The call by which its model selects the scene's intent.
+    pub(super) fn selecting(&self, places: &Places) -> Scripted {
+        let program = places.program.to_string_lossy();
+        let run = format!("{program} intent select INT-001");
+        self.says(&Spoken::Run { run })
+    }
+
+    /// The modes in which attempts are made.
+    pub(crate) fn attacked(&self) -> impl Iterator<Item = &String> {
+        let modes = self.modes.iter().filter(|(_, mode)| mode.attacked);
+        modes.map(|(name, _)| name)
     }
 
     /// Installs the pinned package below the target folder, unless it is there.
@@ -159,7 +190,27 @@ impl Client {
         Some(command)
     }
 
-    /// Writes the files that let it find the stub, and makes the command.
+    /// Writes the settings that it has before anything is installed. They are a person's, and what
+    /// is installed may stand in the same files afterwards.
+    pub(crate) fn prepare(&self, places: &Places) -> Result<(), XtaskError> {
+        Self::write(self.files.iter(), places)
+    }
+
+    fn write<'f>(
+        files: impl Iterator<Item = (&'f String, &'f String)>,
+        places: &Places,
+    ) -> Result<(), XtaskError> {
+        for (path, text) in files {
+            let path = PathBuf::from(places.fill(path));
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(XtaskError::file("create", parent))?;
+            }
+            std::fs::write(&path, places.fill(text)).map_err(XtaskError::file("write", &path))?;
+        }
+        Ok(())
+    }
+
+    /// Tells it where the stub is, and makes the command.
     pub(crate) fn command(
         &self,
         (name, program): (&str, &Path),
@@ -167,13 +218,8 @@ impl Client {
         places: &Places,
     ) -> Result<Command, XtaskError> {
         self.seed(name, places)?;
-        for (path, text) in &self.files {
-            let path = PathBuf::from(places.fill(path));
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent).map_err(XtaskError::file("create", parent))?;
-            }
-            std::fs::write(&path, places.fill(text)).map_err(XtaskError::file("write", &path))?;
-        }
+        let addressed = self.files.iter().filter(|(_, text)| text.contains(BASE));
+        Self::write(addressed, places)?;
         let mut command = started(program);
         command.args(mode.arguments.iter().map(|one| places.fill(one)));
         command.current_dir(&places.workspace);

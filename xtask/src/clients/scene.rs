@@ -103,6 +103,15 @@ impl Scene {
         symlink(to, &path).map_err(XtaskError::file("create", &path))
     }
 
+    /// The requests that wait for a person.
+    pub(super) fn requests(&self) -> Vec<String> {
+        let told = answer(&mut self.tagout(&["pending", "--json"])).unwrap_or_default();
+        let pending: Value = serde_json::from_str(&told).unwrap_or_default();
+        let waiting = pending.get("approvals").and_then(Value::as_array);
+        let waiting = waiting.into_iter().flatten();
+        waiting.map(|one| field(one, "/id").to_owned()).collect()
+    }
+
     /// What is wrong with the ledger, and what it tells.
     pub(super) fn ledger(&self) -> Result<(Vec<String>, Vec<Value>), XtaskError> {
         let mut wrong = Vec::new();

@@ -1,5 +1,6 @@
 //! One story with every client: refused without an intent, done within its scope, refused beyond
-//! it, refused where a person came in between. The ledger has to tell the same.
+//! it, refused where a person came in between, and completed. The ledger and the trace have to tell
+//! the same.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ use super::scene::{Scene, field, shown};
 use super::stub::{Script, Stub};
 use super::{bounded, stage, temporary, unknown};
 use crate::error::XtaskError;
+use crate::process::answer;
 
 const STORIES: &str = include_str!("../../data/stories.json");
 
@@ -26,6 +28,7 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
     let program = client.install(name)?;
     let folder = stage()?;
     let mut scene = Scene::new(folder.path())?;
+    client.prepare(&scene.places)?;
     scene.govern((name, "project"), &["src/**"])?;
     let story: Story = story(name, &scene.places)?;
     let otherwise = story.in_mode.get(mode_name);
@@ -52,6 +55,7 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
     }
     let mut wrong = files(&scene, person.map(|one| one.text).as_deref(), not_done);
     wrong.extend(ledger(&scene, told)?);
+    wrong.extend(traced(&scene, name, not_done)?);
     for one in &wrong {
         eprintln!("{name} in mode {mode_name}: {one}");
     }
@@ -132,8 +136,39 @@ fn files(scene: &Scene, person: Option<&str>, not_done: &[String]) -> Vec<String
     wrong
 }
 
-/// Holds the ledger against what it should tell, in this order: a refusal's code, or that a write
-/// in scope was done.
+/// Lines of which the trace does not tell who wrote them and for which intent.
+fn traced(scene: &Scene, client: &str, not_done: &[String]) -> Result<Vec<String>, XtaskError> {
+    let agent = ("agent", "INT-001", client);
+    let person = ("human", "", "");
+    let expected = [
+        ("src/a.txt", vec![agent, person]),
+        ("src/shell.txt", vec![agent]),
+    ];
+    let mut wrong = Vec::new();
+    for (name, authors) in expected {
+        if not_done.iter().any(|left| left == name) {
+            continue;
+        }
+        let told = answer(&mut scene.tagout(&["blame", name, "--json"]))?;
+        let told: Value = serde_json::from_str(&told).unwrap_or_default();
+        let lines = told.get("lines").and_then(Value::as_array);
+        let found = lines.into_iter().flatten().map(|line| {
+            let parts = ["/author", "/intent_id", "/agent"];
+            let [author, intent, agent] = parts.map(|way| field(line, way));
+            (author, intent, agent)
+        });
+        let found: Vec<_> = found.collect();
+        if found != authors {
+            wrong.push(format!(
+                "the lines of `{name}` are {found:?}, not {authors:?}"
+            ));
+        }
+    }
+    Ok(wrong)
+}
+
+/// Holds the ledger against what it should tell, in this order: a refusal's code, that a write in
+/// scope was done, or that the work was completed.
 fn ledger(scene: &Scene, expected: &[String]) -> Result<Vec<String>, XtaskError> {
     let (mut wrong, events) = scene.ledger()?;
     // What `install` tried is no part of the story: the client itself has to call the hook.
@@ -162,6 +197,11 @@ fn ledger(scene: &Scene, expected: &[String]) -> Result<Vec<String>, XtaskError>
 fn tells(event: &Value, expected: &str) -> bool {
     match expected {
         "intent selected" => !field(event, "/data/selected").is_empty(),
+        // The session was reset and holds the intent no more.
+        "completed" => {
+            let reset = field(event, "/data/to") == "REQUEST";
+            field(event, "/kind") == "session" && reset && !field(event, "/data/dropped").is_empty()
+        }
         "COMPLETED" => {
             let selects = field(event, "/toolId").contains("intent");
             field(event, "/state") == expected && !selects

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{attack, run};
+use super::run;
 use crate::error::XtaskError;
 use crate::process::{capture, root, stream};
 use crate::suites::Tally;
@@ -11,7 +11,6 @@ use crate::suites::Tally;
 /// Plays every client that each run of the tests plays, or every one that can be run.
 pub(crate) fn run(all: bool) -> Result<Tally, XtaskError> {
     let this = std::env::current_exe().map_err(XtaskError::file("find", Path::new("xtask")))?;
-    let attacked = attack::clients()?;
     let mut tally = Tally::default();
     for (name, client) in run::all()? {
         if !client.in_ci && !all {
@@ -24,8 +23,8 @@ pub(crate) fn run(all: bool) -> Result<Tally, XtaskError> {
             tally.failed += 1;
             continue;
         }
-        for mode in client.modes.keys() {
-            let attacks = attacked.contains(&name).then_some("attack");
+        for (mode, how) in &client.modes {
+            let attacks = how.attacked.then_some("attack");
             for chore in ["story"].into_iter().chain(attacks) {
                 let mut command = alone(&this);
                 command.args([chore, &name, mode]).current_dir(root());

@@ -135,8 +135,12 @@ const INSTALL: Install = Install {
     layout: Layout::Handlers {
         handler: Handler {
             says_type: true,
-            // The editor reads the same files, and knows this key alone.
-            command: Command::Line("command"),
+            // The editor reads the same files, and knows this key alone. In the managed file the
+            // client takes a hook without the other one for broken, and does nothing at all.
+            command: Command::LineBut {
+                key: "command",
+                managed: "bash",
+            },
             timeout: Some(("timeout", Unit::Seconds)),
             closed: None,
         },
@@ -152,6 +156,7 @@ const INSTALL: Install = Install {
     rules: &[],
     needs: &["trust the folder, or its hooks are not read"],
     open: &[
+        "a trusted repository's settings can switch hooks off; the managed scope withstands it",
         "a hook that the client stops for taking too long lets the tool run",
         "an answer that is cut off lets the tool run",
         "the editor reads the same folder, so its calls reach this hook too",
@@ -170,7 +175,8 @@ const fn off(at: At) -> Switch {
         at,
         way: "disableAllHooks",
         off: Off::True,
-        does: Does::StopsAll,
+        // The managed file's hooks run all the same.
+        does: Does::StopsUnmanaged,
         means: "hooks are switched off",
     }
 }

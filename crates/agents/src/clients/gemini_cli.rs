@@ -2,7 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Command, Does, Handler, Install, Layout, Moved, Narrow, Off, OwnSandbox, RuleSource,
+    At, Command, Does, Handler, Held, Install, Layout, Moved, Narrow, Off, OwnSandbox, RuleSource,
     RuleSyntax, Shows, Switch, Unit,
 };
 use crate::profile::{
@@ -103,8 +103,15 @@ const INSTALL: Install = Install {
     },
     instructions: "GEMINI.md",
     switches: &[
-        off(PROJECT, "hooksConfig.enabled", Off::False),
-        off(USER, "hooksConfig.enabled", Off::False),
+        // The managed file holds the setting, so that nobody else's counts there.
+        Switch {
+            does: Does::StopsUnmanaged,
+            ..off(PROJECT, "hooksConfig.enabled", Off::False)
+        },
+        Switch {
+            does: Does::StopsUnmanaged,
+            ..off(USER, "hooksConfig.enabled", Off::False)
+        },
         off(PROJECT, "hooksConfig.disabled", Off::Filled),
         off(USER, "hooksConfig.disabled", Off::Filled),
     ],
@@ -116,7 +123,8 @@ const INSTALL: Install = Install {
     ],
     needs: &["trust the folder, or its settings are not read"],
     open: &[
-        "a repository's settings can switch hooks off; the system's are said to withstand it",
+        "a trusted repository's settings can switch hooks off; the managed scope withstands it, \
+         but for a list of disabled hooks that names its very command",
         "a subagent's calls look like its parent's",
         "a hook that the client stops for taking too long lets the tool run",
     ],
@@ -126,7 +134,10 @@ const INSTALL: Install = Install {
         home: &[".gemini"],
     },
     sandbox: Some(SANDBOX),
-    held: None,
+    held: Some(Held {
+        table: "hooksConfig",
+        key: "enabled",
+    }),
 };
 
 const SANDBOX: OwnSandbox = OwnSandbox {

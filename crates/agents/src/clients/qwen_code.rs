@@ -108,7 +108,7 @@ const INSTALL: Install = Install {
     open: &[
         "other arguments than the model's are dropped, so shell commands can't be rewritten",
         "a hook that the client stops for taking too long lets the tool run",
-        "whether a repository's settings can switch hooks off was not measured",
+        "a trusted repository's settings can switch hooks off, and there is no managed scope",
     ],
     moved: &[Moved::folder("QWEN_HOME", ".qwen")],
     shows: Shows {

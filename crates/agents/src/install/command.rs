@@ -65,7 +65,7 @@ pub(crate) fn handler(client: Client, event: &Event, binary: &Binary, form: Hand
             set("command", Value::from(binary.program.as_str()));
             set("args", json!(arguments(client, event, binary)));
         }
-        Command::Line(key) => {
+        Command::Line(key) | Command::LineBut { key, .. } => {
             set(key, Value::from(line(client, event, binary)));
         }
     }

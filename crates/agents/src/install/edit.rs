@@ -26,10 +26,13 @@ pub(crate) fn put(text: &str, path: &[&str], entry: &Value) -> Result<String, Te
     Ok(style.append(text, node, &item, depth + 1))
 }
 
-/// A whole new text with such entries, and `version` behind them where a client wants it.
+/// What stands behind the entries of a file that is wholly ours, where a client wants it.
+pub(crate) type Tail = (&'static str, Value);
+
+/// A whole new text with such entries, and what has to stand behind them.
 pub(crate) fn create(
     entries: &[(Vec<&str>, Value)],
-    version: Option<Value>,
+    tail: Option<&Tail>,
 ) -> Result<String, TextError> {
     let style = Style {
         end: "\n",
@@ -44,8 +47,8 @@ pub(crate) fn create(
             put(&text, path, entry)?
         };
     }
-    if let (Some(version), Some(end)) = (version, text.rfind("\n}")) {
-        text.insert_str(end, &format!(",\n  \"version\": {version}"));
+    if let (Some((key, value)), Some(end)) = (tail, text.rfind("\n}")) {
+        text.insert_str(end, &format!(",\n  \"{key}\": {value}"));
     }
     Ok(text)
 }
@@ -55,6 +58,7 @@ pub(crate) fn take(
     text: &str,
     path: &[&str],
     is_ours: &dyn Fn(&Value) -> bool,
+    tail: Option<&Tail>,
 ) -> Result<Option<String>, TextError> {
     let mut text = text.to_owned();
     loop {
@@ -70,7 +74,7 @@ pub(crate) fn take(
         let Some(at) = items.iter().rposition(|item| is_ours(&item.to_value())) else {
             return Ok(Some(text));
         };
-        match removed(&text, &chain, list, at) {
+        match removed(&text, &chain, (list, at), tail) {
             Some(next) => text = next,
             None => return Ok(None),
         }
@@ -112,7 +116,12 @@ fn deepest<'a>(root: &'a Node, path: &[&str]) -> Result<(&'a Node, usize), TextE
 }
 
 /// The text without one item, and without the brackets around it that were put in with it.
-fn removed(text: &str, chain: &[&Node], list: &Node, at: usize) -> Option<String> {
+fn removed(
+    text: &str,
+    chain: &[&Node],
+    (list, at): (&Node, usize),
+    tail: Option<&Tail>,
+) -> Option<String> {
     let mut node = list;
     let mut at = at;
     let mut above = chain.iter().rev().skip(1);
@@ -132,22 +141,31 @@ fn removed(text: &str, chain: &[&Node], list: &Node, at: usize) -> Option<String
         node = parent;
         at = child;
     }
-    if is_root_of_ours(text, chain, node, at) {
+    if is_root_of_ours(text, chain, (node, at), tail) {
         return None;
     }
     Some(without(text, node, at))
 }
 
 /// A new file of ours has our entries first and nothing but a version behind them.
-fn is_root_of_ours(text: &str, chain: &[&Node], node: &Node, at: usize) -> bool {
+fn is_root_of_ours(
+    text: &str,
+    chain: &[&Node],
+    (node, at): (&Node, usize),
+    tail: Option<&Tail>,
+) -> bool {
     let is_root = chain.first().is_some_and(|root| root.start == node.start);
-    let versioned = match &node.body {
+    let is_tail = |key: &str, value: &Node| {
+        tail.is_some_and(|(wanted, said)| *wanted == key && *said == value.to_value())
+    };
+    let tailed = match &node.body {
         Body::Object(members) => {
-            at == 0 && members.len() == 2 && members.get(1).is_some_and(|m| m.key == "version")
+            let last = members.get(1).filter(|_| at == 0 && members.len() == 2);
+            last.is_some_and(|m| is_tail(&m.key, &m.value))
         }
         Body::Array(_) | Body::Plain(_) => false,
     };
-    is_root && versioned && is_created(text, node)
+    is_root && tailed && is_created(text, node)
 }
 
 /// Whether the first child stands on a line of its own.

@@ -30,7 +30,7 @@ pub use rules::{OwnRule, OwnRules, own_rules};
 
 use crate::client::Client;
 use crate::profile::Event;
-use plan::{At, Handler, Layout, Place, Scope};
+use plan::{At, Base, Handler, Layout, Place, Scope};
 
 /// The texts of files, as they are now; a file that is not there has none.
 pub type Texts = BTreeMap<Place, String>;
@@ -189,13 +189,19 @@ fn installed(
         return Ok(block::put(old, block::TOML, &tables));
     }
     let base = match old {
-        Some(old) => without_ours(client, old).map_err(wrong)?,
+        Some(old) => without_ours(client, place, old).map_err(wrong)?,
         None => None,
     };
-    let entries = entries(client, binary);
+    let entries = entries(client, place.base, binary);
     match base {
-        None => edit::create(&entries, version(client)).map_err(wrong),
+        None => edit::create(&entries, tail(client, place).as_ref()).map_err(wrong),
         Some(mut text) => {
+            if place.base == Base::System
+                && let Some(plan::Held { table, key }) =
+                    held(client, place, &text).map_err(wrong)?
+            {
+                return Err(wrong(TextError::NotHeld { table, key }));
+            }
             for (path, entry) in &entries {
                 text = edit::put(&text, path, entry).map_err(wrong)?;
             }
@@ -214,7 +220,7 @@ fn held(client: Client, place: &Place, base: &str) -> Result<Option<plan::Held>,
         return Ok(None);
     }
     // A table can't be written twice.
-    if toml::names(base, table) {
+    if place.is_toml() && toml::names(base, table) {
         return Err(TextError::NotHeld { table, key });
     }
     Ok(Some(held))
@@ -232,11 +238,12 @@ fn uninstalled(client: Client, place: &Place, old: &str) -> Result<Option<String
         path: place.path.clone(),
         source,
     };
-    without_ours(client, old).map_err(wrong)
+    without_ours(client, place, old).map_err(wrong)
 }
 
-fn without_ours(client: Client, old: &str) -> Result<Option<String>, TextError> {
+fn without_ours(client: Client, place: &Place, old: &str) -> Result<Option<String>, TextError> {
     let ours = |value: &Value| command::is_ours(client, value);
+    let tail = tail(client, place);
     let mut text = old.to_owned();
     if !old.contains("--client") {
         return Ok(Some(text));
@@ -248,7 +255,7 @@ fn without_ours(client: Client, old: &str) -> Result<Option<String>, TextError> 
     // In the opposite order of putting in, so that each step undoes one.
     events.reverse();
     for event in events {
-        match edit::take(&text, &path(client, event), &ours)? {
+        match edit::take(&text, &path(client, event), &ours, tail.as_ref())? {
             Some(next) => text = next,
             None => return Ok(None),
         }
@@ -273,13 +280,13 @@ fn path(client: Client, event: &Event) -> Vec<&'static str> {
 }
 
 /// Every entry with the way to its list.
-fn entries(client: Client, binary: &Binary) -> Vec<(Vec<&'static str>, Value)> {
-    let one = |event: &'static Event| (path(client, event), entry(client, event, binary));
+fn entries(client: Client, base: Base, binary: &Binary) -> Vec<(Vec<&'static str>, Value)> {
+    let one = |event: &'static Event| (path(client, event), entry(client, base, event, binary));
     client.registered().map(one).collect()
 }
 
-fn entry(client: Client, event: &Event, binary: &Binary) -> Value {
-    let handled = |form: Handler| command::handler(client, event, binary, form);
+fn entry(client: Client, base: Base, event: &Event, binary: &Binary) -> Value {
+    let handled = |form: Handler| command::handler(client, event, binary, form.at(base));
     match client.profile().install.layout {
         Layout::Groups { handler, .. } | Layout::PluginFolder { handler } => {
             json!({ "hooks": [handled(handler)] })
@@ -296,15 +303,22 @@ fn entry(client: Client, event: &Event, binary: &Binary) -> Value {
     }
 }
 
-/// What a new file says about its own format.
-fn version(client: Client) -> Option<Value> {
-    match client.profile().install.layout {
-        Layout::Handlers { version: true, .. } => Some(Value::from(1)),
-        Layout::Triggers => Some(Value::from("v1")),
-        Layout::Groups { .. }
-        | Layout::Handlers { version: false, .. }
-        | Layout::PluginFolder { .. }
-        | Layout::PluginFile
-        | Layout::Executables => None,
+/// What a new file says besides the hooks: its own format, or what keeps managed hooks on.
+fn tail(client: Client, place: &Place) -> Option<edit::Tail> {
+    let install = &client.profile().install;
+    match (install.layout, install.held) {
+        (Layout::Handlers { version: true, .. }, _) => Some(("version", Value::from(1))),
+        (Layout::Triggers, _) => Some(("version", Value::from("v1"))),
+        (Layout::Groups { .. }, Some(plan::Held { table, key })) => {
+            (place.base == Base::System).then(|| (table, json!({ key: true })))
+        }
+        (
+            Layout::Groups { .. }
+            | Layout::Handlers { version: false, .. }
+            | Layout::PluginFolder { .. }
+            | Layout::PluginFile
+            | Layout::Executables,
+            _,
+        ) => None,
     }
 }

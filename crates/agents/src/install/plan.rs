@@ -265,6 +265,25 @@ pub enum Command {
     Exec,
     /// One line for a shell, under this key.
     Line(&'static str),
+    /// The same, where the managed file has a key of its own.
+    LineBut {
+        /// The key everywhere else.
+        key: &'static str,
+        /// The key in the managed file.
+        managed: &'static str,
+    },
+}
+
+impl Handler {
+    /// How it is written in a file that starts there.
+    pub(crate) const fn at(self, base: Base) -> Self {
+        let command = match (self.command, base) {
+            (Command::LineBut { managed, .. }, Base::System) => Command::Line(managed),
+            (Command::LineBut { key, .. }, Base::Workspace | Base::Home) => Command::Line(key),
+            (command @ (Command::Exec | Command::Line(_)), _) => command,
+        };
+        Self { command, ..self }
+    }
 }
 
 /// The unit of a time-out.

@@ -154,6 +154,49 @@ fn a_managed_file_holds_what_keeps_hooks_on() {
     }
 }
 
+/// The same in a file of JSON: a new one says it, another has to, and taking out leaves nothing.
+#[test]
+fn a_managed_json_file_holds_what_keeps_hooks_on() {
+    let place = Place {
+        base: Base::System,
+        path: "etc/gemini-cli/settings.json".to_owned(),
+    };
+    let texts = |text: &str| Texts::from([(place.clone(), text.to_owned())]);
+    let plan = |texts: &Texts| install_plan(Client::GeminiCli, Scope::Managed, &binary(), texts);
+    let new = plan(&Texts::new()).unwrap()[0].text.clone().unwrap();
+    assert!(new.contains("\"hooksConfig\": {\"enabled\":true}"), "{new}");
+    assert!(plan(&texts(&new)).unwrap().is_empty());
+    let out = uninstall_plan(Client::GeminiCli, Scope::Managed, &texts(&new)).unwrap();
+    assert_eq!(out[0].text, None);
+    let held = "{\"hooksConfig\": {\"enabled\": true}}\n";
+    let written = plan(&texts(held)).unwrap()[0].text.clone().unwrap();
+    assert_eq!(written.matches("hooksConfig").count(), 1, "{written}");
+    for other in ["{\"a\": 1}\n", "{\"hooksConfig\": {\"enabled\": false}}\n"] {
+        assert!(plan(&texts(other)).is_err(), "{other}");
+    }
+    let project = install_plan(Client::GeminiCli, Scope::Project, &binary(), &Texts::new());
+    assert!(
+        !project.unwrap()[0]
+            .text
+            .as_ref()
+            .unwrap()
+            .contains("hooksConfig")
+    );
+}
+
+/// In its managed file one client takes hooks under another key than its editor's for broken.
+#[test]
+fn a_managed_file_has_the_key_that_the_client_runs() {
+    let written = |scope| {
+        let plan = install_plan(Client::CopilotCli, scope, &binary(), &Texts::new()).unwrap();
+        plan[0].text.clone().unwrap()
+    };
+    let key = |text: &str| (text.contains("\"bash\":"), text.contains("\"command\":"));
+    assert_eq!(key(&written(Scope::Managed)), (true, false));
+    assert_eq!(key(&written(Scope::Project)), (false, true));
+    assert_eq!(key(&written(Scope::User)), (false, true));
+}
+
 /// What a repository says does not switch managed hooks off, and is not said to.
 #[test]
 fn managed_hooks_are_not_switched_off_by_a_repository() {
@@ -166,6 +209,16 @@ fn managed_hooks_are_not_switched_off_by_a_repository() {
         (
             Client::ClaudeCode,
             ".claude/settings.json",
+            "{\"disableAllHooks\": true}\n",
+        ),
+        (
+            Client::GeminiCli,
+            ".gemini/settings.json",
+            "{\"hooksConfig\": {\"enabled\": false}}\n",
+        ),
+        (
+            Client::CopilotCli,
+            ".github/copilot/settings.json",
             "{\"disableAllHooks\": true}\n",
         ),
     ] {

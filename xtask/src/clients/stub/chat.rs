@@ -3,11 +3,16 @@
 use serde_json::{Value, json};
 
 use super::http::Event;
-use super::{Reply, Script, has_tools, is, list, said, set, streams};
+use super::{Reply, Script, has_tools, is, list, said, set, streams, turn_of};
 
 pub(super) fn reply(script: &Script, body: &Value) -> Reply {
     let uses = |message: &&Value| list(message, "tool_calls").next().is_some();
-    let number = list(body, "messages").filter(uses).count();
+    // A client may put calls of its own among the model's, so ids count where it keeps them.
+    let calls = list(body, "messages").flat_map(|message| list(message, "tool_calls"));
+    let number = match calls.filter_map(|call| turn_of(call.get("id")?)).max() {
+        Some(last) => last + 1,
+        None => list(body, "messages").filter(uses).count(),
+    };
     let prompt = said(list(body, "messages"), |message| {
         is(message, "role", "user")
     });

@@ -16,7 +16,11 @@ pub(super) fn reply(script: &Script, body: &Value, streamed: bool) -> Reply {
     let mut parts: Vec<Value> = turn
         .calls
         .iter()
-        .map(|call| json!({"functionCall": {"name": call.name, "args": call.input}}))
+        .enumerate()
+        .map(|(index, call)| {
+            let id = turn.id(index);
+            json!({"functionCall": {"id": id, "name": call.name, "args": call.input}})
+        })
         .collect();
     if parts.is_empty() {
         // Side questions ask for an object and are content with one that has the usual keys.

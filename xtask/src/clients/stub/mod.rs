@@ -17,6 +17,8 @@ use std::thread;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::speech::{Words, filled};
+
 /// What the model does: turns of tool calls, for the main agent and for subagents.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Script {
@@ -32,6 +34,19 @@ pub(crate) struct Script {
     /// Who looks on before each turn of the main agent.
     #[serde(skip)]
     pub(crate) witness: Option<Witness>,
+    /// Who knows what waits for a person.
+    #[serde(skip)]
+    pub(crate) request: Option<Request>,
+}
+
+/// Finds the name of a request that waits for a person.
+#[derive(Clone)]
+pub(crate) struct Request(pub(crate) Arc<dyn Fn() -> Option<String> + Send + Sync>);
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Request")
+    }
 }
 
 /// Something that looks on: it is told the number of each turn of the main agent, before it.
@@ -118,10 +133,22 @@ impl Script {
 /// the rest of the text.
 const NUMBER_AFTER: &str = "number after ";
 
+/// Stands for a request that waits for a person.
+const REQUEST: &str = "{request}";
+
 impl Script {
-    /// The script with the numbers that the client told.
+    /// The script with the numbers that the client told, and with the request that waits.
     fn filled(&self, body: &Value) -> Self {
         let mut script = self.clone();
+        let mut calls = script.main.iter_mut().chain(&mut script.sub).flatten();
+        if calls.any(|call| call.input.to_string().contains(REQUEST))
+            && let Some(request) = self.request.as_ref().and_then(|Request(find)| find())
+        {
+            let words = Words::from([(REQUEST, request.as_str())]);
+            for call in script.main.iter_mut().flatten() {
+                call.input = filled(&call.input, &words);
+            }
+        }
         let calls = script.main.iter_mut().chain(&mut script.sub).flatten();
         for value in calls
             .filter_map(|call| call.input.as_object_mut())
@@ -247,6 +274,12 @@ fn reply(script: &Script, asked: &http::Asked) -> Reply {
         return gemini::reply(script, body, path.contains("stream"));
     }
     Reply::Object(json!({}))
+}
+
+/// The turn that the id of a call names, if it is one of the script's.
+fn turn_of(id: &Value) -> Option<usize> {
+    let rest = id.as_str()?.strip_prefix("call_stub_")?;
+    rest.split('_').next()?.parse().ok()
 }
 
 /// Whether a request offers tools.

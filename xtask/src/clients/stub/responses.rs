@@ -3,20 +3,12 @@
 use serde_json::{Value, json};
 
 use super::http::Event;
-use super::{Reply, Script, Turn, has_tools, is, list, said, set, streams};
+use super::{Reply, Script, Turn, has_tools, is, list, said, set, streams, turn_of};
 
 pub(super) fn reply(script: &Script, body: &Value) -> Reply {
     // Calls and their results both name the turn in their id; the highest one is the last.
-    let turn_of = |item: &Value| -> Option<usize> {
-        let id = item.get("call_id")?.as_str()?;
-        id.strip_prefix("call_stub_")?
-            .split('_')
-            .next()?
-            .parse()
-            .ok()
-    };
     let number = list(body, "input")
-        .filter_map(turn_of)
+        .filter_map(|item| turn_of(item.get("call_id")?))
         .max()
         .map_or(0, |last| last + 1);
     let prompt = match body.get("input") {

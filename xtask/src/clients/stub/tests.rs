@@ -16,8 +16,7 @@ fn script() -> Script {
     Script {
         main: vec![vec![call("first")], vec![call("second")]],
         sub: vec![vec![call("below")]],
-        meanwhile: None,
-        witness: None,
+        ..Script::default()
     }
 }
 
