@@ -4,7 +4,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
-    reason = "a test fails by panicking, in its helpers too"
+    clippy::print_stdout,
+    reason = "a test fails by panicking, in its helpers too, and some tell how much they tried"
 )]
 
 mod append;

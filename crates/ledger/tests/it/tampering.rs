@@ -92,7 +92,10 @@ fn flips(path: &Path, bits: Bits, mut each: impl FnMut(usize)) {
 fn flips_are_found(bits: Bits) {
     let place = ledger();
     let original = read(&segment(&place.dir));
-    let feeds = |at: usize| original[..at].iter().filter(|byte| **byte == b'\n').count() as u64;
+    let feeds = |at: usize| {
+        let ends = original[..at].split(|byte| *byte == b'\n').skip(1);
+        ends.count() as u64
+    };
     let (mut event, mut last, mut count) = (0, 0, 0_usize);
     flips(&segment(&place.dir), bits, |at| {
         if at != last {
