@@ -108,7 +108,11 @@ impl Walker<'_> {
         let mut values = Vec::new();
         for word in words.unwrap_or_default() {
             for arg in self.fields(word, state) {
-                values.push(arg.value());
+                // In each round it is one of them.
+                values.push(match arg.value() {
+                    Value::Words => Value::Word,
+                    value => value,
+                });
             }
         }
         let lists = self.context.knowledge.lists();
@@ -240,9 +244,10 @@ fn common(first: &Value, second: &Value) -> Value {
             .filter(|c| *c != '-')
             .map(|c| c.to_string()),
         Value::Number | Value::Numbers => Some("1".to_owned()),
-        Value::Word | Value::Unknown => None,
+        Value::Word | Value::Words | Value::Unknown => None,
     };
     match (head(first), head(second)) {
+        _ if *first == Value::Word && *second == Value::Word => Value::Word,
         // The first character alone decides whether a word can be an option.
         (Some(one), Some(_)) => Value::Headed(one),
         _ => Value::Unknown,
