@@ -158,6 +158,10 @@ impl Walker<'_> {
 }
 
 /// One variable that is declared.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 struct Declaration {
     name: String,
     /// For every later program.

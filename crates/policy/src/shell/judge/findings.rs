@@ -61,8 +61,8 @@ impl Findings {
         self.instead.get_or_insert_with(|| remedy.to_owned());
     }
 
-    pub(in crate::shell) fn catastrophe(&mut self, reason: String) {
-        self.catastrophic.get_or_insert(printable(&reason));
+    pub(in crate::shell) fn catastrophe(&mut self, reason: &str) {
+        self.catastrophic.get_or_insert_with(|| printable(reason));
     }
 
     /// Adds the doubts of another reading.
@@ -149,7 +149,9 @@ impl Findings {
         let why = printable(&why);
         let judgement = match judgement {
             Judgement::Unknown(_) => Judgement::Unknown(why.clone()),
-            other => other,
+            Judgement::ReadOnly | Judgement::Writes(_) | Judgement::Exec | Judgement::Network => {
+                judgement
+            }
         };
         effects.extend(self.reads.into_iter().map(Effect::Read));
         effects.extend(self.writes.into_iter().map(Effect::Write));

@@ -133,7 +133,7 @@ impl Walker<'_> {
             return;
         }
         if !entry.catastrophic.is_empty() && entry.forced_by.is_empty() {
-            findings.catastrophe(entry.catastrophic.to_string());
+            findings.catastrophe(&entry.catastrophic);
         }
         if !entry.instead.is_empty() {
             findings.instead(&entry.instead);
@@ -230,7 +230,7 @@ impl Walker<'_> {
                 .or_else(|| self.option_role(entry, &found.name))
                 .map_or(Role::Ok, |(role, _)| role);
             if has_word(&entry.forced_by, &found.name) {
-                findings.catastrophe(entry.catastrophic.to_string());
+                findings.catastrophe(&entry.catastrophic);
             }
             match &found.value {
                 Some(value) if role == Role::Split => {
@@ -249,7 +249,7 @@ impl Walker<'_> {
                 if entry.appends && !words.iter().any(|word| word.shown.contains('{')) {
                     words.push(Arg::headed("./"));
                 }
-                let whole = self.searches_precious(parsed, state);
+                let whole = self.searches_precious(parsed);
                 let outer = std::mem::replace(&mut self.whole_tree, whole);
                 self.until(&words, head.as_deref().unwrap_or("./"), state);
                 self.whole_tree = outer;

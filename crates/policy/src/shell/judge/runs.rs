@@ -251,9 +251,8 @@ impl Walker<'_> {
     }
 
     /// Whether a search starts at a folder that must stay.
-    pub(super) fn searches_precious(&self, parsed: &Parsed, state: &State) -> bool {
+    pub(super) fn searches_precious(&self, parsed: &Parsed) -> bool {
         let precious = &self.context.knowledge.lists().precious;
-        let _ = state;
         parsed
             .operands
             .iter()
@@ -269,8 +268,8 @@ impl Walker<'_> {
         findings: &mut Findings,
     ) {
         let narrowed = |found: &options::Found| has_word(&entry.narrowed_by, &found.name);
-        if self.searches_precious(parsed, state) {
-            findings.catastrophe("it removes what lies under a folder that must stay".to_owned());
+        if self.searches_precious(parsed) {
+            findings.catastrophe("it removes what lies under a folder that must stay");
         }
         if parsed.options.iter().any(narrowed) {
             return;

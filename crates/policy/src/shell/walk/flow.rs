@@ -109,9 +109,11 @@ impl Walker<'_> {
         for word in words.unwrap_or_default() {
             for arg in self.fields(word, state) {
                 // In each round it is one of them.
-                values.push(match arg.value() {
-                    Value::Words => Value::Word,
-                    value => value,
+                let value = arg.value();
+                values.push(if value == Value::Words {
+                    Value::Word
+                } else {
+                    value
                 });
             }
         }
@@ -222,7 +224,9 @@ impl Walker<'_> {
 
     fn function(&mut self, name: &str, body: &Command, state: &mut State, findings: &mut Findings) {
         if multiplies(body, name) {
-            findings.catastrophe(format!("`{name}` starts itself over and over: a fork bomb"));
+            findings.catastrophe(&format!(
+                "`{name}` starts itself over and over: a fork bomb"
+            ));
             findings.exec("a function that starts itself over and over");
         }
         if name.contains('/') || self.context.knowledge.entry(name).is_some() {

@@ -22,6 +22,10 @@ use super::knowledge::listed;
 use super::{Analysis, Judgement, OwnCall, Part, ShellContext};
 
 /// What has been found so far.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is something that was found, or a way of looking"
+)]
 pub(super) struct Walker<'a> {
     pub(super) context: &'a ShellContext<'a>,
     pub(super) parts: Vec<Part>,
