@@ -211,8 +211,8 @@ impl Findings {
     }
 }
 
-/// A reason as it can be shown: what a line holds of control characters is named, and the marks that
-/// stand for unknown text are left out.
+/// A reason as it can be shown: what a line holds of control characters is named, and the marks
+/// that stand for unknown text are left out.
 fn printable(reason: &str) -> String {
     if !reason.contains(char::is_control) {
         return reason.to_owned();

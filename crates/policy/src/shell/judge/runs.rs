@@ -149,8 +149,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Words of a program that is not known, or runs whatever it is told: each may be the start of a
-    /// command. Only what no rule may allow is taken from such a guess.
+    /// Words of a program that is not known, or runs whatever it is told: each may be the start of
+    /// a command. Only what no rule may allow is taken from such a guess.
     pub(super) fn suspect(&mut self, words: &[Arg], state: &State) {
         if self.suspecting {
             return;

@@ -182,9 +182,9 @@ fn leading_text(word: &Word) -> String {
     text
 }
 
-/// Whether words are a command of the data. There the first words stand as they are, and then in any
-/// order what may follow: an option, one with any value (`--since=*`), one with digits (`-#`), plain
-/// words (`*`). What has a `!` before it must be there.
+/// Whether words are a command of the data. There the first words stand as they are, and then in
+/// any order what may follow: an option, one with any value (`--since=*`), one with digits (`-#`),
+/// plain words (`*`). What has a `!` before it must be there.
 fn fits(known: &str, words: &[String]) -> bool {
     let special = |token: &&str| token.contains(['*', '#', '!']) || token.starts_with('-');
     let tokens: Vec<&str> = known.split_ascii_whitespace().collect();
