@@ -132,7 +132,7 @@ fn running(site: &Site) -> Vec<String> {
     found
 }
 
-/// S3, L6, T-002, T-004: each is held, the run is reported as failed although the shell says 0,
+/// S2, L6, T-002, T-004: each is held, the run is reported as failed although the shell says 0,
 /// nothing of it is applied and nothing goes on.
 #[test]
 fn slow_whatever_is_too_much_is_held_and_reported() {

@@ -5,6 +5,11 @@ use tagout_vocab::limits::{COMMAND_BRACES_MAX, COMMAND_VALUE_BYTES_MAX};
 /// Stands for text that is not known but does not start with a dash or a blank.
 const PLACEHOLDER: char = '\u{1}';
 
+/// Whether a character is one that words are split at, or that stands for names of files.
+fn splits_or_globs(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '*' | '?' | '[')
+}
+
 /// What is known of a value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Value {
@@ -18,6 +23,8 @@ pub(super) enum Value {
     Headed(String),
     /// One word without blanks that does not start with a dash.
     Word,
+    /// Such words, one or more, of letters and digits.
+    Words,
     /// Anything.
     Unknown,
 }
@@ -28,7 +35,18 @@ impl Value {
         match self {
             Self::Known(text) => is_integer(text),
             Self::Number | Self::Numbers => true,
-            Self::Headed(_) | Self::Word | Self::Unknown => false,
+            Self::Headed(_) | Self::Word | Self::Words | Self::Unknown => false,
+        }
+    }
+
+    /// Whether it stays one word wherever it stands, and is no option.
+    fn is_word(&self) -> bool {
+        match self {
+            Self::Known(text) => {
+                !text.is_empty() && !text.starts_with('-') && !text.contains(splits_or_globs)
+            }
+            Self::Word => true,
+            Self::Number | Self::Numbers | Self::Headed(_) | Self::Words | Self::Unknown => false,
         }
     }
 
@@ -38,6 +56,8 @@ impl Value {
             self
         } else if self.is_number() && other.is_number() {
             Self::Number
+        } else if self.is_word() && other.is_word() {
+            Self::Word
         } else {
             Self::Unknown
         }
@@ -71,6 +91,8 @@ pub(super) struct Arg {
     pub(super) many: bool,
     /// It starts with an unquoted tilde.
     pub(super) tilde: bool,
+    /// Whatever it becomes, each is one word without blanks that is no option.
+    pub(super) word: bool,
 }
 
 impl Arg {
@@ -96,10 +118,27 @@ impl Arg {
     /// One word that starts so.
     pub(super) fn headed(head: &str) -> Self {
         Self {
-            shown: head.to_owned(),
+            shown: head.replace(PLACEHOLDER, ""),
             head: head.to_owned(),
             holes: true,
             ..Self::default()
+        }
+    }
+
+    /// Words of letters and digits.
+    pub(super) fn words() -> Self {
+        Self {
+            many: true,
+            word: true,
+            ..Self::headed(&PLACEHOLDER.to_string())
+        }
+    }
+
+    /// Words that all start so.
+    pub(super) fn many_headed(head: &str) -> Self {
+        Self {
+            many: true,
+            ..Self::headed(head)
         }
     }
 
@@ -120,6 +159,9 @@ impl Arg {
         }
         if !self.splits && !self.holes && is_integer(&self.shown) {
             return Value::Number;
+        }
+        if self.word && !self.splits {
+            return if self.many { Value::Words } else { Value::Word };
         }
         if !self.splits && !self.head.is_empty() && !self.head.starts_with('-') {
             return Value::Headed(self.head.clone());
@@ -158,6 +200,15 @@ pub(super) fn arguments(atoms: &[Atom]) -> Option<Vec<Arg>> {
 
 /// One argument of a place where neither braces, blanks nor globs count: assignments, tests.
 pub(super) fn single(atoms: &[Atom]) -> Arg {
+    if let [
+        Atom::Value {
+            value: Value::Words,
+            ..
+        },
+    ] = atoms
+    {
+        return Arg::words();
+    }
     let mut builder = Builder::default();
     for atom in atoms {
         match atom {
@@ -271,7 +322,17 @@ fn assemble(atoms: &[Atom]) -> Vec<Arg> {
             Atom::Value { value, single } => builder.value(value, *single),
         }
     }
-    vec![builder.finish(atoms)]
+    let arg = builder.finish(atoms);
+    // What expands to nothing and is not quoted is no argument at all.
+    let quoted = |atom: &Atom| match atom {
+        Atom::Char(_) => false,
+        Atom::Literal(_) => true,
+        Atom::Value { single, .. } => *single,
+    };
+    if arg.exact.as_deref() == Some("") && !atoms.iter().any(quoted) {
+        return Vec::new();
+    }
+    vec![arg]
 }
 
 /// Puts an argument together.
@@ -280,10 +341,13 @@ struct Builder {
     arg: Arg,
     inexact: bool,
     head_closed: bool,
+    /// Something in it may be split, or is not known to be a word.
+    parted: bool,
 }
 
 impl Builder {
     fn text(&mut self, text: &str) {
+        self.parted |= text.contains(splits_or_globs);
         self.arg.shown.push_str(text);
         if !self.head_closed {
             self.arg.head.push_str(text);
@@ -292,6 +356,7 @@ impl Builder {
 
     fn glob(&mut self, character: char) {
         self.arg.many = true;
+        self.parted = true;
         self.inexact = true;
         self.head_closed = true;
         self.arg.shown.push(character);
@@ -302,7 +367,7 @@ impl Builder {
         let room = COMMAND_VALUE_BYTES_MAX.saturating_sub(self.arg.shown.len());
         let length = match value {
             Value::Known(text) | Value::Headed(text) => text.len(),
-            Value::Number | Value::Numbers | Value::Word | Value::Unknown => 1,
+            Value::Number | Value::Numbers | Value::Word | Value::Words | Value::Unknown => 1,
         };
         let value = if length > room {
             &Value::Unknown
@@ -311,7 +376,7 @@ impl Builder {
         };
         match value {
             Value::Known(text) if single => return self.text(text),
-            Value::Known(text) if !text.contains([' ', '\t', '\n', '*', '?', '[']) => {
+            Value::Known(text) if !text.contains(splits_or_globs) => {
                 return self.text(text);
             }
             Value::Number => self.arg.shown.push('1'),
@@ -323,8 +388,17 @@ impl Builder {
                 if !self.head_closed {
                     self.arg.head.push_str(head);
                 }
-                self.arg.shown.push_str(head);
+                self.arg.shown.push_str(&head.replace(PLACEHOLDER, ""));
                 self.hole(single);
+            }
+            Value::Words => {
+                if !self.head_closed {
+                    self.arg.head.push(PLACEHOLDER);
+                }
+                self.arg.holes = true;
+                // In quotes they are one argument that holds blanks.
+                self.arg.many |= !single;
+                self.parted |= single;
             }
             Value::Word => {
                 if !self.head_closed {
@@ -344,10 +418,12 @@ impl Builder {
     fn hole(&mut self, single: bool) {
         self.arg.holes = true;
         self.arg.splits |= !single;
+        self.parted = true;
     }
 
     fn finish(mut self, atoms: &[Atom]) -> Arg {
         self.arg.tilde = matches!(atoms.first(), Some(Atom::Char('~')));
+        self.arg.word = self.inexact && !self.parted && self.arg.head.starts_with(PLACEHOLDER);
         if !self.inexact {
             self.arg.exact = Some(self.arg.shown.clone());
         }

@@ -86,6 +86,55 @@ fn the_corpus_is_judged_in_both_directions() {
     }
 }
 
+/// A line is safe or it is not: no two fixtures say otherwise.
+#[test]
+fn no_line_carries_two_labels() {
+    let mut labels = std::collections::BTreeMap::new();
+    for line in [CORPUS, OWN, EVERYDAY].into_iter().flat_map(corpus) {
+        let label = labels.entry(line.cmd.clone()).or_insert(line.label.clone());
+        assert_eq!(*label, line.label, "{:?}", line.cmd);
+    }
+}
+
+/// What people read of a line holds no control characters, whatever the line holds.
+#[test]
+fn reasons_can_be_printed() {
+    let odd = ["\u{1}", "\u{2}", "\u{1b}[31m", "\r", "\u{7f}"];
+    for (index, line) in lines("safe")
+        .into_iter()
+        .chain(lines("destructive"))
+        .enumerate()
+    {
+        let mark = odd[index % odd.len()];
+        let changed = [
+            line.clone(),
+            format!("{line} '{mark}'"),
+            format!("x{mark}y {line}"),
+            format!("c=$(git rev-parse HEAD); sort $c \"$c\" -{mark}; {line}"),
+            format!("declare -z x=(a b) '{mark}'; declare 'a{mark}=1'; {line}"),
+            format!("rm -rf '/{mark}/..' /; {line}"),
+        ];
+        for changed in changed {
+            let analysis = look(&changed);
+            let told = analysis.parts.iter().flat_map(|part| {
+                let detail = match &part.judgement {
+                    super::Judgement::Unknown(reason) => Some(reason.clone()),
+                    super::Judgement::ReadOnly
+                    | super::Judgement::Writes(_)
+                    | super::Judgement::Exec
+                    | super::Judgement::Network => None,
+                };
+                [Some(part.why.clone()), part.instead.clone(), detail]
+            });
+            for text in told.chain([analysis.catastrophic.clone()]).flatten() {
+                assert!(!text.contains(char::is_control), "{changed:?}: {text:?}");
+            }
+        }
+    }
+    let analysis = look("c=$(git rev-parse HEAD); git log --format=\"$c\" --outpu=$c");
+    assert!(!analysis.why().unwrap().contains('\u{1}'));
+}
+
 fn safe(line: &str) -> bool {
     look(line).class == Class::Safe
 }
@@ -189,6 +238,16 @@ fn disguises_do_not_help() {
                 format!("{program}${{IFS}}{rest}"),
                 format!("{first}\\\n{end} {rest}"),
             ]);
+            let plain = |c: char| c.is_ascii_alphanumeric() || " -_./".contains(c);
+            if rest.chars().all(plain) && rest.split(' ').all(|word| !word.is_empty()) {
+                let words = rest.replace(' ', ",");
+                disguises.extend([
+                    format!("{{{program},{words}}}"),
+                    format!("{{{program},}} {rest}"),
+                    format!("bash -c '{{{program},{words}}}'"),
+                    format!("nice {{{program},{words}}}"),
+                ]);
+            }
         }
         for disguise in some_of(&disguises, index) {
             assert!(!safe(disguise), "{disguise:?}");
@@ -307,6 +366,45 @@ fn the_floor_is_found() {
         "env FOO=1 rm -rf /",
         "if true; then rm -rf ~; fi; ((",
         "xargs rm -rf /",
+        "parallel rm -rf ::: /",
+        "parallel rm -rf {} ::: x ~",
+        "parallel ::: 'rm -rf /' ls",
+        "parallel git push --force ::: a",
+        "env -S 'rm -rf /'",
+        "env -S 'bash -c' 'rm -rf /'",
+        "strace -f -o /tmp/x rm -rf /",
+        "ltrace -zz 5 rm -rf /",
+        "script -c 'rm -rf /' /dev/null",
+        "flock /tmp/l rm -rf /",
+        "flock /tmp/l -c 'rm -rf /'",
+        "chroot / rm -rf /",
+        "unshare -r rm -rf /",
+        "systemd-run --user rm -rf /",
+        "su root -c 'rm -rf /'",
+        "runuser -u me -- rm -rf /",
+        "ssh host rm -rf /",
+        "ssh -p 22 me@host 'cd x; rm -rf /'",
+        "docker exec -it c rm -rf /",
+        "tmux new-session -d 'rm -rf ~'",
+        "nix-shell --run 'rm -rf /'",
+        "poetry run rm -rf /",
+        "bundle exec rm -rf /",
+        "hyperfine 'rm -rf /'",
+        "gdb --args rm -rf /",
+        "perf stat rm -rf /",
+        "whoknows --yes rm -rf /",
+        "$x rm -rf /",
+        "echo 'rm -rf /' | sh",
+        "bash <<< 'rm -rf /'",
+        "sh <<'E'\nrm -rf /\nE",
+        "at now <<< 'rm -rf /'",
+        "find / -delete",
+        "find ~ -name x -delete",
+        "find . -delete",
+        "find -type f -delete",
+        "find $HOME -exec rm {} +",
+        "find /etc -type f -exec rm -f {} \\;",
+        "{rm,-rf,/}",
     ] {
         assert!(look(line).catastrophic.is_some(), "{line}");
     }
@@ -324,6 +422,17 @@ fn the_floor_is_found() {
         "dd if=x of=y",
         "f() { f; }; f",
         "cd build && rm -rf *",
+        "find . -name '*.pyc' -delete",
+        "find build -delete",
+        "find . -type f -exec rm -f {} +",
+        "find / -name x -exec grep y {} +",
+        "parallel rm -rf ::: build",
+        "npm run format",
+        "npm init -y",
+        "cargo run -- init",
+        "ssh host ls",
+        "git commit -m 'rm -rf / is bad'",
+        "gh issue create --title 'rm -rf / is bad'",
     ] {
         assert_eq!(look(line).catastrophic, None, "{line}");
     }
@@ -391,6 +500,22 @@ fn effects_name_the_paths() {
         ("git -C sub archive -o x.tar HEAD", vec!["write sub/x.tar"]),
         ("dd if=a of=b", vec!["read a", "write b"]),
         ("bash -c 'cd src; touch x'", vec!["write src/x"]),
+        (
+            "parallel touch ::: docs/x docs/y",
+            vec![
+                "write docs/x",
+                "write docs/y",
+                "run parallel touch ::: docs/x docs/y",
+            ],
+        ),
+        (
+            "flock l touch docs/x",
+            vec!["write docs/x", "write l", "run flock l touch docs/x"],
+        ),
+        (
+            "env -S 'touch docs/x'",
+            vec!["write docs/x", "run env -S 'touch docs/x'"],
+        ),
     ] {
         assert_eq!(effects(line), wanted, "{line}");
     }
@@ -414,6 +539,11 @@ fn own_calls_are_seen() {
         "tagout --json approve 7",
         "t=tagout; $t approve 7",
         "if (( ; tagout approve 7",
+        "parallel tagout approve ::: 7",
+        "strace tagout approve 7",
+        "env -S 'tagout approve 7'",
+        "npx tagout approve 7",
+        "whoknows tagout approve 7",
     ] {
         let analysis = look(line);
         let words = |call: &OwnCall| call.words.first().is_some_and(|word| word == "approve");
@@ -423,6 +553,12 @@ fn own_calls_are_seen() {
             analysis.own_calls
         );
         assert_eq!(analysis.class, Class::Destructive, "{line}");
+    }
+    for line in [
+        "cargo nextest run -p tagout exec_user",
+        "cargo build --package tagout",
+    ] {
+        assert_eq!(look(line).own_calls, [], "{line}");
     }
     assert!(look("tagout $verb").own_calls[0].uncertain);
     assert!(safe("tagout log --json"));

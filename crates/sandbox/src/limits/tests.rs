@@ -39,7 +39,7 @@ fn every_limit_that_is_asked_for_has_a_named_enforcer() {
     assert!(none.is_empty());
 }
 
-/// S3 A limit that nobody can hold is refused with its name and a remedy.
+/// S2 A limit that nobody can hold is refused with its name and a remedy.
 #[test]
 fn a_limit_that_nobody_can_hold_is_refused_by_name() {
     for (limit, limits) in [

@@ -127,7 +127,7 @@ fn where_mounts_are_refused_no_lane_with_mounts_runs() {
     }
 }
 
-/// S2 S3 Without control groups a watcher holds the memory, and is named.
+/// S2 Without control groups a watcher holds the memory, and is named.
 #[test]
 fn without_control_groups_a_watcher_holds_the_memory() {
     for who in everyone() {

@@ -19,7 +19,32 @@ struct Way {
     in_place: bool,
     /// Whether its first process is made before the command is known.
     ahead: bool,
+    reach: Reach,
 }
+
+/// What of the network the command may reach.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Reach {
+    Nothing,
+    /// The machine's: what is listened on there answers.
+    Machine,
+    /// The one that its session shares.
+    Session,
+}
+
+/// What the machine's network is for; nothing else is open because of it.
+const OF_THE_NETWORK: &[&str] = &[
+    "name-lookup",
+    "tcp",
+    "tcp-6",
+    "tcp-any-address",
+    "tcp-fast-open",
+    "tcp-mapped",
+    "tcp-multipath",
+    "tcp-own-addresses",
+    "udp",
+    "udp-6",
+];
 
 const READ_ONLY: Way = Way {
     column: "R",
@@ -28,6 +53,7 @@ const READ_ONLY: Way = Way {
     accept: &[],
     in_place: false,
     ahead: false,
+    reach: Reach::Nothing,
 };
 const TRANSACTION: Way = Way {
     column: "T",
@@ -36,6 +62,7 @@ const TRANSACTION: Way = Way {
     accept: &[],
     in_place: false,
     ahead: false,
+    reach: Reach::Nothing,
 };
 const SNAPSHOT: Way = Way {
     column: "S",
@@ -44,6 +71,7 @@ const SNAPSHOT: Way = Way {
     accept: &[],
     in_place: true,
     ahead: false,
+    reach: Reach::Nothing,
 };
 const BARE: Way = Way {
     column: "B",
@@ -52,6 +80,7 @@ const BARE: Way = Way {
     accept: &["no_namespaces"],
     in_place: true,
     ahead: false,
+    reach: Reach::Nothing,
 };
 
 /// S1 T-002 Nothing outside changes and nothing hidden is seen in the read-only lane.
@@ -64,6 +93,29 @@ fn nothing_gets_out_of_the_read_only_lane() {
 #[test]
 fn nothing_gets_out_of_the_transaction_lane() {
     attack(&TRANSACTION);
+}
+
+/// S1 T-002 The machine's network opens that network and nothing else: no socket of another kind,
+/// none with a name instead of a path. The listener on the machine's own loopback answers.
+#[test]
+fn nothing_else_gets_out_with_the_machines_network() {
+    for way in [READ_ONLY, TRANSACTION] {
+        attack(&Way {
+            reach: Reach::Machine,
+            ..way
+        });
+    }
+}
+
+/// S1 L4 T-002 A session's network opens nothing of the machine.
+#[test]
+fn nothing_gets_out_of_a_sessions_network() {
+    for way in [READ_ONLY, TRANSACTION] {
+        attack(&Way {
+            reach: Reach::Session,
+            ..way
+        });
+    }
 }
 
 /// S1 T-002 The same for a first process that stood ready before the command was known.
@@ -131,6 +183,15 @@ fn attack(way: &Way) {
         if way.ahead {
             order["ahead_ms"] = 0.into();
         }
+        let session = stage.path("session");
+        match way.reach {
+            Reach::Nothing => {}
+            Reach::Machine => order["network"] = "any".into(),
+            Reach::Session => {
+                stage.make(&session);
+                order["network"] = serde_json::json!({ "session": session });
+            }
+        }
         order["limits"]["file_bytes"] = (64 << 20).into();
         let before = stage.fingerprint(&guarded);
         let told = stage.run(way.without, &order);
@@ -139,13 +200,31 @@ fn attack(way: &Way) {
         assert_eq!(ended["failed_by"], serde_json::Value::Null, "{told:#}");
         let after = stage.fingerprint(&guarded);
         assert_eq!(before, after, "{who:?}: something outside changed");
+        if way.reach == Reach::Session {
+            let end = stage
+                .command(stage.path("bin/confine"))
+                .arg("end")
+                .arg(&session)
+                .arg(stage.path("scratch"))
+                .output()
+                .unwrap();
+            assert!(end.status.success(), "{end:?}");
+        }
         let name = match who {
             Who::Root => "root",
             Who::Ordinary => "ordinary",
         };
         seen.push((name, lines(&stage.printed())));
     }
-    compare(way.column, &seen);
+    if way.reach == Reach::Machine {
+        for (who, seen) in &seen {
+            assert_eq!(
+                seen["tcp"], "OPEN",
+                "{who}: the network is not the machine's"
+            );
+        }
+    }
+    compare(way, &seen);
 }
 
 type Seen = BTreeMap<String, String>;
@@ -182,8 +261,10 @@ fn expected(column: &str) -> BTreeMap<&'static str, Vec<&'static str>> {
 /// Fails on every attempt that is open and not said to be, and on any that was not tried or is
 /// not in the table. A kernel may stop an attempt in another way than the table says; that is
 /// only told.
-fn compare(column: &str, seen: &[(&str, Seen)]) {
+fn compare(way: &Way, seen: &[(&str, Seen)]) {
+    let column = way.column;
     let expected = expected(column);
+    let opened = |name: &str| way.reach == Reach::Machine && OF_THE_NETWORK.contains(&name);
     let mut wrong = String::new();
     let mut open = 0;
     let mut count = 0;
@@ -193,6 +274,7 @@ fn compare(column: &str, seen: &[(&str, Seen)]) {
             open += usize::from(by == "OPEN");
             match expected.get(name.as_str()) {
                 Some(list) if list.contains(&by.as_str()) => {}
+                Some(_) if opened(name) => {}
                 Some(_) if by != "OPEN" => println!("{column}\t{who}\t{name}\tstopped by {by}"),
                 Some(_) | None => writeln!(wrong, "{column}\t{who}\t{name}\t{by}").unwrap(),
             }

@@ -55,6 +55,7 @@ impl Walker<'_> {
         let mut shows = false;
         let mut folds = false;
         let mut array = false;
+        let mut map = false;
         for arg in args {
             let option = arg
                 .exact
@@ -69,6 +70,7 @@ impl Walker<'_> {
                 }
                 folds |= letters.contains(['l', 'u', 'c']);
                 array |= letters.contains(['a', 'A']);
+                map |= letters.starts_with('-') && letters.contains('A');
                 shows |= letters.contains(['p', 'f', 'F']);
                 let known = |c: char| "-+aAgIlurxipfFt".contains(c);
                 if !letters.chars().all(known) {
@@ -95,6 +97,8 @@ impl Walker<'_> {
                 continue;
             }
             let declaration = Declaration {
+                // What is an array of another kind already stays one.
+                map: map && !self.is_array(&name),
                 name,
                 export,
                 folds,
@@ -129,6 +133,9 @@ impl Walker<'_> {
             state.exported.insert(name.clone());
         }
         self.set_plain(name.clone(), value, state, findings);
+        if declaration.map {
+            state.maps.insert(name.clone());
+        }
         state.freeze(name);
     }
 
@@ -151,6 +158,10 @@ impl Walker<'_> {
 }
 
 /// One variable that is declared.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 struct Declaration {
     name: String,
     /// For every later program.
@@ -159,6 +170,8 @@ struct Declaration {
     folds: bool,
     /// As an array.
     array: bool,
+    /// As an array with names for its elements.
+    map: bool,
 }
 
 /// `test` and `[`: a unary operator that is not known may be one that evaluates a subscript.

@@ -61,8 +61,8 @@ impl Findings {
         self.instead.get_or_insert_with(|| remedy.to_owned());
     }
 
-    pub(in crate::shell) fn catastrophe(&mut self, reason: String) {
-        self.catastrophic.get_or_insert(reason);
+    pub(in crate::shell) fn catastrophe(&mut self, reason: &str) {
+        self.catastrophic.get_or_insert_with(|| printable(reason));
     }
 
     /// Adds the doubts of another reading.
@@ -114,6 +114,8 @@ impl Findings {
             | Role::Sed
             | Role::Awk
             | Role::Joined
+            | Role::Elsewhere
+            | Role::Split
             | Role::Command => {
                 self.exec(&format!("the option `{name}` makes it run a program"));
             }
@@ -144,6 +146,13 @@ impl Findings {
         effects: &mut Vec<Effect>,
     ) -> Part {
         let (judgement, why) = self.judged();
+        let why = printable(&why);
+        let judgement = match judgement {
+            Judgement::Unknown(_) => Judgement::Unknown(why.clone()),
+            Judgement::ReadOnly | Judgement::Writes(_) | Judgement::Exec | Judgement::Network => {
+                judgement
+            }
+        };
         effects.extend(self.reads.into_iter().map(Effect::Read));
         effects.extend(self.writes.into_iter().map(Effect::Write));
         effects.extend(self.folders.into_iter().map(Effect::MakeFolder));
@@ -200,4 +209,21 @@ impl Findings {
         }
         (Judgement::ReadOnly, "it only reads".to_owned())
     }
+}
+
+/// A reason as it can be shown: what a line holds of control characters is named, and the marks
+/// that stand for unknown text are left out.
+fn printable(reason: &str) -> String {
+    if !reason.contains(char::is_control) {
+        return reason.to_owned();
+    }
+    let mut shown = String::with_capacity(reason.len());
+    for character in reason.chars() {
+        match character {
+            '\u{1}' | '\u{2}' => {}
+            character if character.is_control() => shown.extend(character.escape_default()),
+            character => shown.push(character),
+        }
+    }
+    shown
 }

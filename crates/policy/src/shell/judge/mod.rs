@@ -6,11 +6,12 @@ pub(super) mod floor;
 mod options;
 mod paths;
 mod roles;
+mod runs;
 
 pub(super) use findings::Findings;
 
 use super::arg::Arg;
-use super::knowledge::{Entry, Mode, Operand, Role};
+use super::knowledge::{Entry, Mode, Operand, Role, Verdict};
 use super::walk::{State, Walker};
 use super::{OwnCall, parse};
 use options::Parsed;
@@ -31,6 +32,7 @@ impl Walker<'_> {
         };
         let Some(word) = first.exact.as_deref() else {
             findings.exec("the program's name is known only when it runs");
+            self.suspect(rest, state);
             return first.shown.clone();
         };
         let named = |list: &[String]| list.iter().any(|command| starts_with(args, command));
@@ -46,6 +48,7 @@ impl Walker<'_> {
                 state.forget();
             } else {
                 findings.unknown(format!("`{name}` is not a program that is known"));
+                self.suspect(rest, state);
             }
             return name.to_owned();
         };
@@ -130,12 +133,16 @@ impl Walker<'_> {
             return;
         }
         if !entry.catastrophic.is_empty() && entry.forced_by.is_empty() {
-            findings.catastrophe(entry.catastrophic.to_string());
+            findings.catastrophe(&entry.catastrophic);
         }
         if !entry.instead.is_empty() {
             findings.instead(&entry.instead);
         }
         findings.verdict(entry.verdict, &entry.why);
+        let runs = |operand: &Operand| matches!(operand.role, Role::Command | Role::Elsewhere);
+        if entry.verdict == Verdict::Exec && !entry.operands.iter().any(runs) {
+            self.suspect(args, state);
+        }
         if entry.subcommands.is_empty() {
             let parsed = self.parse_options(entry, args, true, findings);
             return self.apply_parsed(entry, &parsed, state, findings);
@@ -202,6 +209,9 @@ impl Walker<'_> {
         if mode.is_none() && parsed.operands.is_empty() {
             findings.verdict(entry.bare, &entry.why);
         }
+        if entry.runs_input && mode.is_none() {
+            self.run_input(entry, parsed, state, findings);
+        }
         self.apply_operands(entry, operands, parsed, state, findings);
     }
 
@@ -213,27 +223,39 @@ impl Walker<'_> {
         state: &mut State,
         findings: &mut Findings,
     ) {
+        let mut scripts: Vec<&Arg> = Vec::new();
         for found in &parsed.options {
             let role = mode
                 .and_then(|mode| options::lookup(&mode.options, &found.name))
                 .or_else(|| self.option_role(entry, &found.name))
                 .map_or(Role::Ok, |(role, _)| role);
             if has_word(&entry.forced_by, &found.name) {
-                findings.catastrophe(entry.catastrophic.to_string());
+                findings.catastrophe(&entry.catastrophic);
             }
             match &found.value {
+                Some(value) if role == Role::Split => {
+                    self.run_split(value, &parsed.operands, state, findings);
+                }
+                Some(value) if role == Role::Sed => scripts.push(value),
                 Some(value) => self.role(role, value, entry, state, findings),
                 None => findings.flag(role, &found.name),
             }
             if role == Role::Until {
-                let head = parsed.operands.first().and_then(|arg| arg.exact.clone());
+                let head = parsed.operands.first().and_then(|arg| {
+                    let known = !arg.splits && !arg.head.is_empty();
+                    known.then(|| arg.head.clone())
+                });
                 let mut words = found.rest.clone();
                 if entry.appends && !words.iter().any(|word| word.shown.contains('{')) {
                     words.push(Arg::headed("./"));
                 }
+                let whole = self.searches_precious(parsed);
+                let outer = std::mem::replace(&mut self.whole_tree, whole);
                 self.until(&words, head.as_deref().unwrap_or("./"), state);
+                self.whole_tree = outer;
             }
         }
+        self.sed_scripts(&scripts, entry, state, findings);
     }
 
     fn apply_operands(
@@ -265,6 +287,9 @@ impl Walker<'_> {
             .options
             .iter()
             .any(|found| has_word(&entry.recursive, &found.name));
+        if recursive && !entry.narrowed_by.is_empty() {
+            self.floor_of_search(entry, parsed, state, findings);
+        }
         let count = operands.len();
         let mut seen_command = false;
         for (index, arg) in operands.iter().enumerate() {
@@ -275,7 +300,12 @@ impl Walker<'_> {
             if role == Role::Command {
                 seen_command = true;
                 let words = operands.get(index..).unwrap_or_default();
-                self.run_command(entry, words, parsed, state);
+                self.run_command(entry, words, parsed, (state, findings));
+                break;
+            }
+            if role == Role::Elsewhere {
+                let words = operands.get(index..).unwrap_or_default();
+                self.run_elsewhere(words, state);
                 break;
             }
             if role == Role::Joined {
@@ -294,14 +324,14 @@ impl Walker<'_> {
                     arg.shown
                 ));
             }
-            if recursive {
+            if recursive || self.whole_tree && arg.exact.is_none() {
                 self.floor_of_tree(role, arg, state, findings);
             }
             self.role(role, arg, entry, state, findings);
         }
         if !seen_command && !entry.default_command.is_empty() {
             let words: Vec<Arg> = entry.default_command.split(' ').map(Arg::of).collect();
-            self.run_command(entry, &words, parsed, state);
+            self.run_command(entry, &words, parsed, (state, findings));
         }
     }
 
@@ -310,8 +340,16 @@ impl Walker<'_> {
         entry: &Entry<'_>,
         words: &[Arg],
         parsed: &Parsed,
-        state: &mut State,
+        (state, findings): (&mut State, &mut Findings),
     ) {
+        if !entry.inputs.is_empty() {
+            return self.run_on_inputs(entry, words, state, findings);
+        }
+        if let [option, text, ..] = words
+            && matches!(option.exact.as_deref(), Some("-c" | "--command"))
+        {
+            return self.shell_text(text, state, findings);
+        }
         let mut words = words.to_vec();
         if entry.appends {
             // The last of these options wins, and each may be it.
@@ -328,13 +366,14 @@ impl Walker<'_> {
                 })
                 .peekable();
             let appended = marks.peek().is_none() || also_appends;
+            let added = self.added(entry, parsed);
             for mark in marks {
                 for word in &mut words {
-                    replace_mark(word, &mark, "");
+                    replace_mark(word, &mark, &added.head);
                 }
             }
             if appended {
-                words.push(Arg::anything());
+                words.push(added);
             }
         }
         self.nested(&words, state);

@@ -165,6 +165,10 @@ impl Reader<'_, '_> {
                 self.doubt(&arg);
                 self.parsed.operands.push(arg);
             } else {
+                // A command that prints nothing leaves no word behind: options may still follow.
+                if stops && arg.word && self.rest.iter().any(Arg::may_be_option) {
+                    self.doubt(&arg);
+                }
                 self.parsed.operands.push(arg);
                 if stops {
                     break;

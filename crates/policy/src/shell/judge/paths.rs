@@ -52,7 +52,7 @@ impl Walker<'_> {
             return;
         }
         if listed(&lists.devices, &arg.head) {
-            findings.catastrophe(format!("it writes to the device `{}`", arg.shown));
+            findings.catastrophe(&format!("it writes to the device `{}`", arg.shown));
         }
         match self.target(arg, state) {
             Some(target) => findings.write(target),
@@ -101,7 +101,7 @@ impl Walker<'_> {
         let precious = floor::precious(arg, &self.context.knowledge.lists().precious);
         let here = floor::names_here(arg) && state.folder.as_deref() == Some("");
         if root || precious || here {
-            findings.catastrophe(format!("it works on the whole of `{}`", arg.shown));
+            findings.catastrophe(&format!("it works on the whole of `{}`", arg.shown));
         }
     }
 }

@@ -17,7 +17,13 @@ impl Walker<'_> {
     ) {
         let stream = entry.dash && arg.exact.as_deref() == Some("-");
         match role {
-            Role::Ok | Role::Until | Role::Assign | Role::Command | Role::Joined => {}
+            Role::Ok
+            | Role::Until
+            | Role::Assign
+            | Role::Command
+            | Role::Joined
+            | Role::Elsewhere
+            | Role::Split => {}
             Role::Read | Role::Write | Role::Remote if stream => {}
             Role::Remote if arg.shown.contains(':') => findings.network(None),
             Role::Viewed if arg.head.is_empty() || arg.head.starts_with('+') => {
@@ -65,7 +71,7 @@ impl Walker<'_> {
             Role::Push => {
                 findings.push = true;
                 if arg.head.starts_with('+') {
-                    findings.catastrophe("it overwrites published history".to_owned());
+                    findings.catastrophe("it overwrites published history");
                 }
             }
             Role::Unknown => {
@@ -74,7 +80,7 @@ impl Walker<'_> {
         }
     }
 
-    fn shell_text(&mut self, arg: &Arg, state: &State, findings: &mut Findings) {
+    pub(super) fn shell_text(&mut self, arg: &Arg, state: &State, findings: &mut Findings) {
         match arg.text() {
             Some("" | "-") => {}
             Some(text) => {

@@ -92,6 +92,18 @@ pub(super) struct Lists {
     pub(super) prints_path: Vec<String>,
     /// Commands that print one word that is no option.
     pub(super) prints_word: Vec<String>,
+    /// Commands that print words of letters and digits, in the form that `walk::input` reads.
+    pub(super) prints_words: Vec<String>,
+    /// Commands that print some of the lines that they get, and such for names ended by a NUL.
+    pub(super) passes_lines: Vec<String>,
+    pub(super) passes_names: Vec<String>,
+    /// Programs that print their arguments.
+    pub(super) prints_arguments: Vec<String>,
+    /// Programs that print the names of what lies under their first operands, the options by which
+    /// each name ends in a NUL, and those by which something else is printed as well.
+    pub(super) searches: Vec<String>,
+    pub(super) ends_names: Vec<String>,
+    pub(super) prints_otherwise: Vec<String>,
     /// Files that swallow what is written to them.
     pub(super) sinks: Vec<String>,
     /// Devices that must never be written, by the start of their path.
@@ -192,6 +204,10 @@ pub(super) enum Role {
     Viewed,
     /// Shell text, joined from this operand and all that follow.
     Joined,
+    /// The same on another machine: its paths are not the ones here.
+    Elsewhere,
+    /// The first words of the command, which the operands complete.
+    Split,
     /// Not known.
     Unknown,
 }
@@ -312,6 +328,15 @@ pub(super) struct Entry<'a> {
     /// Options that take the effect of those away again, so that words are appended after all.
     #[serde(borrow)]
     pub(super) appending_options: Cow<'a, str>,
+    /// Words that end the command: what follows are its inputs, one for each time it is run, or
+    /// files with such. Its words are shell text.
+    #[serde(borrow)]
+    pub(super) inputs: Cow<'a, str>,
+    /// Without a script it runs what it gets on its standard input.
+    pub(super) runs_input: bool,
+    /// Options by which a search leaves most of what it meets alone.
+    #[serde(borrow)]
+    pub(super) narrowed_by: Cow<'a, str>,
     /// It is Tagout itself.
     pub(super) own: bool,
 }

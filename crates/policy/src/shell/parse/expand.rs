@@ -178,7 +178,7 @@ impl Parser<'_> {
             return Err(self.error("an odd expansion"));
         }
         param.form = self.operator()?;
-        param.operand = self.operand(quoted)?;
+        param.operand = self.operand(quoted, param.form == ParamForm::Pattern)?;
         Ok(param)
     }
 
@@ -246,11 +246,21 @@ impl Parser<'_> {
     }
 
     /// The rest of `${…}` up to its closing brace, which is taken too.
-    fn operand(&mut self, quoted: bool) -> Parsed<Vec<Piece>> {
+    fn operand(&mut self, quoted: bool, pattern: bool) -> Parsed<Vec<Piece>> {
         let mut pieces = Pieces::default();
         loop {
             match self.peek() {
                 None => return Err(self.error("an expansion that is not closed")),
+                Some(b'$' | b'\'') if quoted && pattern && self.quotes_nothing() => {
+                    self.eat("$");
+                    self.take();
+                    while let Some(character) = self.take() {
+                        if character == '\'' {
+                            break;
+                        }
+                        pieces.quoted_character(character);
+                    }
+                }
                 Some(b'}') => {
                     self.take();
                     return Ok(pieces.finish());
@@ -281,6 +291,21 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// Whether `'…'` or `$'…'` stands here and holds nothing that means something, so that it does
+    /// not matter whether the quotes are quotes or characters.
+    fn quotes_nothing(&self) -> bool {
+        let rest = self.rest();
+        let rest = rest.strip_prefix('$').unwrap_or(rest);
+        let inner = rest
+            .strip_prefix('\'')
+            .and_then(|rest| rest.split_once('\''));
+        inner.is_some_and(|(inner, _)| {
+            let known = |c: char| c.is_ascii_alphanumeric() || " ,.:;/_+=@%-".contains(c);
+            let text = inner.strip_prefix('\\').unwrap_or(inner);
+            text.chars().all(known)
+        })
     }
 
     /// `$'…'`.

@@ -79,13 +79,32 @@ impl Walker<'_> {
     }
 
     /// The subscript of an array: a number, `@` or `*`.
-    pub(super) fn subscript(&mut self, _name: &str, pieces: &[Piece], state: &mut State) {
+    pub(super) fn subscript(&mut self, name: &str, pieces: &[Piece], state: &mut State) {
         if let [Piece::Text(text)] = pieces
             && matches!(text.as_str(), "@" | "*")
         {
             return;
         }
+        if state.maps.contains(name) && self.is_key(pieces, state) {
+            return;
+        }
         self.arithmetic(pieces, state);
+    }
+
+    /// Whether a subscript is a plain key, which an array with names for its elements takes as it
+    /// stands.
+    fn is_key(&mut self, pieces: &[Piece], state: &mut State) -> bool {
+        let plain = |text: &str| {
+            let known = |b: u8| b.is_ascii_alphanumeric() || b"_-./:+".contains(&b);
+            !text.is_empty() && text.bytes().all(known)
+        };
+        pieces.iter().all(|piece| match piece {
+            Piece::Text(text) | Piece::Quoted(text) => plain(text),
+            Piece::Param { .. } => {
+                matches!(self.value(piece, state).0, Value::Known(text) if plain(&text))
+            }
+            Piece::Command { .. } | Piece::Arithmetic { .. } | Piece::Process(_) => false,
+        })
     }
 
     /// `[[ … ]]`: comparisons of numbers evaluate their sides, `-v` evaluates a subscript.

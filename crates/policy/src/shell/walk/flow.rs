@@ -108,7 +108,13 @@ impl Walker<'_> {
         let mut values = Vec::new();
         for word in words.unwrap_or_default() {
             for arg in self.fields(word, state) {
-                values.push(arg.value());
+                // In each round it is one of them.
+                let value = arg.value();
+                values.push(if value == Value::Words {
+                    Value::Word
+                } else {
+                    value
+                });
             }
         }
         let lists = self.context.knowledge.lists();
@@ -218,7 +224,9 @@ impl Walker<'_> {
 
     fn function(&mut self, name: &str, body: &Command, state: &mut State, findings: &mut Findings) {
         if multiplies(body, name) {
-            findings.catastrophe(format!("`{name}` starts itself over and over: a fork bomb"));
+            findings.catastrophe(&format!(
+                "`{name}` starts itself over and over: a fork bomb"
+            ));
             findings.exec("a function that starts itself over and over");
         }
         if name.contains('/') || self.context.knowledge.entry(name).is_some() {
@@ -240,9 +248,10 @@ fn common(first: &Value, second: &Value) -> Value {
             .filter(|c| *c != '-')
             .map(|c| c.to_string()),
         Value::Number | Value::Numbers => Some("1".to_owned()),
-        Value::Word | Value::Unknown => None,
+        Value::Word | Value::Words | Value::Unknown => None,
     };
     match (head(first), head(second)) {
+        _ if *first == Value::Word && *second == Value::Word => Value::Word,
         // The first character alone decides whether a word can be an option.
         (Some(one), Some(_)) => Value::Headed(one),
         _ => Value::Unknown,

@@ -2,10 +2,12 @@
 
 mod arithmetic;
 mod flow;
+mod input;
 mod redirect;
 mod state;
 mod words;
 
+pub(super) use input::Input;
 pub(super) use state::State;
 
 use tagout_vocab::limits::{COMMAND_DEPTH_MAX, COMMAND_PARTS_MAX, COMMAND_STEPS_MAX};
@@ -20,6 +22,10 @@ use super::knowledge::listed;
 use super::{Analysis, Judgement, OwnCall, Part, ShellContext};
 
 /// What has been found so far.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is something that was found, or a way of looking"
+)]
 pub(super) struct Walker<'a> {
     pub(super) context: &'a ShellContext<'a>,
     pub(super) parts: Vec<Part>,
@@ -40,6 +46,12 @@ pub(super) struct Walker<'a> {
     descriptors: redirect::Descriptors,
     /// Whether the line may change at what words are split.
     splitting: bool,
+    /// What the command that is being read gets on its standard input, where that is known.
+    pub(super) input: Option<Input>,
+    /// Whether what a search finds is all of a folder that must stay.
+    pub(super) whole_tree: bool,
+    /// Whether words are looked at that may be a command and may be none.
+    pub(super) suspecting: bool,
     steps: usize,
 }
 
@@ -60,6 +72,9 @@ impl<'a> Walker<'a> {
             declared: BTreeSet::new(),
             descriptors: redirect::Descriptors::default(),
             splitting: false,
+            input: None,
+            whole_tree: false,
+            suspecting: false,
             steps: 0,
         }
     }
@@ -114,6 +129,10 @@ impl<'a> Walker<'a> {
             self.troubles.push(expanded_again(name));
         }
         self.arrays.insert(name.to_owned());
+    }
+
+    pub(super) fn is_array(&self, name: &str) -> bool {
+        self.arrays.contains(name)
     }
 
     /// A variable is declared with text that is not known, or that looks like an array.
@@ -177,8 +196,11 @@ impl<'a> Walker<'a> {
         if let [only] = pipeline.commands.as_slice() {
             return self.command(only, state);
         }
-        for command in &pipeline.commands {
+        for (index, command) in pipeline.commands.iter().enumerate() {
+            let before = pipeline.commands.get(..index).unwrap_or_default();
+            self.input = self.printed_into(before);
             self.command(command, &mut state.clone());
+            self.input = None;
         }
     }
 
@@ -187,9 +209,11 @@ impl<'a> Walker<'a> {
         if self.spent() || self.parts.len() >= COMMAND_PARTS_MAX {
             return;
         }
+        // Only a command that stands in the pipe itself reads all that comes out of it.
+        let input = self.input.take();
         let walked = self.deeper(|walker| {
             if let Kind::Simple { assigns, words } = &command.kind {
-                walker.simple(command, assigns, words, state);
+                walker.simple(command, input, (assigns, words), state);
             } else {
                 walker.compound(command, state);
             }
@@ -199,7 +223,13 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn simple(&mut self, command: &Command, assigns: &[Assign], words: &[Word], state: &mut State) {
+    fn simple(
+        &mut self,
+        command: &Command,
+        input: Option<Input>,
+        (assigns, words): (&[Assign], &[Word]),
+        state: &mut State,
+    ) {
         let mut findings = Findings::default();
         let outer = std::mem::take(&mut self.troubles);
         let mut args: Vec<Arg> = Vec::new();
@@ -216,24 +246,68 @@ impl<'a> Walker<'a> {
         }
         let program = if args.is_empty() {
             for (assign, (name, value)) in assigns.iter().zip(given) {
-                let plain = assign.subscript.is_none() && !assign.append;
-                let array = matches!(assign.value, AssignValue::Array(_));
-                let value = if plain && !array {
-                    value
-                } else {
-                    Value::Unknown
-                };
-                self.set_plain(name, value, state, &mut findings);
+                self.set_assigned(assign, name, value, state, &mut findings);
             }
             String::new()
         } else {
+            self.input = self.redirected(&command.redirects, input, state);
             for (name, value) in &given {
                 self.check_environment(name, value, &mut findings);
             }
-            self.judge(&args, state, &mut findings)
+            let program = self.judge(&args, state, &mut findings);
+            self.input = None;
+            program
         };
         self.finish(&command.text, &program, findings);
         self.troubles = outer;
+    }
+
+    /// Gives a variable what an assignment says.
+    fn set_assigned(
+        &mut self,
+        assign: &Assign,
+        name: String,
+        value: Value,
+        state: &mut State,
+        findings: &mut Findings,
+    ) {
+        let map = assign.subscript.is_some() && state.maps.contains(&name);
+        let whole = assign.subscript.is_none() && !assign.append;
+        let elements = match &assign.value {
+            AssignValue::Array(words) if whole => self.elements(words, state),
+            AssignValue::Array(_) | AssignValue::Scalar(_) => None,
+        };
+        let scalar = matches!(assign.value, AssignValue::Scalar(_));
+        let value = if whole && scalar {
+            value
+        } else {
+            Value::Unknown
+        };
+        self.set_plain(name.clone(), value, state, findings);
+        if map {
+            state.maps.insert(name.clone());
+        }
+        if let Some(elements) = elements {
+            state.set_elements(name, elements);
+        }
+    }
+
+    /// The elements of an array that is written out.
+    fn elements(&mut self, words: &[Word], state: &mut State) -> Option<Vec<String>> {
+        let plain = |word: &&Word| {
+            let known = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Quoted(_));
+            word.pieces.iter().all(known)
+        };
+        if !words.iter().all(|word| plain(&word)) {
+            return None;
+        }
+        let mut elements = Vec::new();
+        for word in words {
+            for arg in self.fields(word, state) {
+                elements.push(arg.exact.filter(|_| !arg.tilde)?);
+            }
+        }
+        Some(elements)
     }
 
     /// The value that an assignment gives.
@@ -286,9 +360,12 @@ impl<'a> Walker<'a> {
         let lists = self.context.knowledge.lists();
         let pair = match value {
             Value::Known(text) => format!("{name}={text}"),
-            Value::Number | Value::Numbers | Value::Headed(_) | Value::Word | Value::Unknown => {
-                String::new()
-            }
+            Value::Number
+            | Value::Numbers
+            | Value::Headed(_)
+            | Value::Word
+            | Value::Words
+            | Value::Unknown => String::new(),
         };
         listed(&lists.harmless, name) || lists.harmless_values.contains(&pair)
     }

@@ -19,6 +19,10 @@ pub(in crate::shell) struct State {
     pub(in crate::shell) folder: Option<String>,
     /// Variables with attributes: setting one may fail, or give it another value.
     frozen: BTreeSet<String>,
+    /// Arrays with names for their elements, for certain.
+    pub(in crate::shell) maps: BTreeSet<String>,
+    /// Arrays whose elements are known.
+    elements: BTreeMap<String, Vec<String>>,
     /// Whether words may be split otherwise than at blanks.
     pub(in crate::shell) odd_splitting: bool,
 }
@@ -31,6 +35,8 @@ impl Default for State {
             exported: BTreeSet::new(),
             folder: Some(String::new()),
             frozen: BTreeSet::new(),
+            maps: BTreeSet::new(),
+            elements: BTreeMap::new(),
             odd_splitting: false,
         }
     }
@@ -47,6 +53,8 @@ impl State {
             exported: self.exported.clone(),
             folder: None,
             frozen: BTreeSet::new(),
+            maps: BTreeSet::new(),
+            elements: BTreeMap::new(),
             odd_splitting: true,
         }
     }
@@ -63,6 +71,8 @@ impl State {
         if name == "IFS" {
             self.odd_splitting = true;
         }
+        self.maps.remove(&name);
+        self.elements.remove(&name);
         let value = if self.frozen.contains(&name) {
             Value::Unknown
         } else {
@@ -71,6 +81,18 @@ impl State {
         let room = self.variables.len() < COMMAND_VARIABLES_MAX;
         if room || self.variables.contains_key(&name) {
             self.variables.insert(name, value);
+        }
+    }
+
+    /// The elements of an array, if they are known.
+    pub(in crate::shell) fn elements(&self, name: &str) -> Option<&[String]> {
+        self.elements.get(name).map(Vec::as_slice)
+    }
+
+    /// An array was written out.
+    pub(in crate::shell) fn set_elements(&mut self, name: String, elements: Vec<String>) {
+        if !self.frozen.contains(&name) && self.elements.len() < COMMAND_VARIABLES_MAX {
+            self.elements.insert(name, elements);
         }
     }
 
@@ -84,6 +106,8 @@ impl State {
         for value in self.variables.values_mut() {
             *value = Value::Unknown;
         }
+        self.elements.clear();
+        self.maps.clear();
         self.folder = None;
     }
 
@@ -107,6 +131,9 @@ impl State {
                 self.variables.insert(name.clone(), Value::Unknown);
             }
         }
+        self.maps.retain(|name| other.maps.contains(name));
+        self.elements
+            .retain(|name, known| other.elements.get(name) == Some(known));
         self.frozen.extend(other.frozen.iter().cloned());
         self.functions.retain(|name| other.functions.contains(name));
         self.exported.extend(other.exported.iter().cloned());

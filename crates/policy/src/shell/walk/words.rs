@@ -8,6 +8,9 @@ use crate::shell::knowledge::listed;
 impl Walker<'_> {
     /// The arguments that a word becomes.
     pub(in crate::shell) fn fields(&mut self, word: &Word, state: &mut State) -> Vec<Arg> {
+        if let Some(elements) = written_out(word).and_then(|name| state.elements(name)) {
+            return elements.iter().map(|element| Arg::of(element)).collect();
+        }
         let atoms = self.atoms(&word.pieces, state);
         arguments(&atoms).unwrap_or_else(|| {
             self.troubles.push("braces that expand too far".to_owned());
@@ -34,7 +37,10 @@ impl Walker<'_> {
                     let (mut value, single) = self.value(piece, state);
                     let whole = matches!(value, Value::Known(_))
                         || self.splitting
-                            && matches!(value, Value::Number | Value::Numbers | Value::Word);
+                            && matches!(
+                                value,
+                                Value::Number | Value::Numbers | Value::Word | Value::Words
+                            );
                     if !single && state.odd_splitting && whole {
                         value = Value::Unknown;
                     }
@@ -111,6 +117,7 @@ impl Walker<'_> {
                 | Value::Numbers
                 | Value::Headed(_)
                 | Value::Word
+                | Value::Words
                 | Value::Unknown => Value::Unknown,
             },
             ParamForm::Assign => {
@@ -130,6 +137,8 @@ impl Walker<'_> {
                     .push("an expansion as a prompt, which runs commands".to_owned());
                 Value::Unknown
             }
+            // The places of an array that is written out.
+            ParamForm::Names if state.elements(&param.name).is_some() => Value::Numbers,
             ParamForm::Names
             | ParamForm::Alternate
             | ParamForm::Pattern
@@ -181,9 +190,16 @@ impl Walker<'_> {
         let [item] = list.items.as_slice() else {
             return Value::Unknown;
         };
-        let Some(command) = item.first.commands.last().filter(|_| item.rest.is_empty()) else {
+        if !item.rest.is_empty() {
+            return Value::Unknown;
+        }
+        let commands = self.before_passers(&item.first.commands);
+        let Some(command) = commands.last() else {
             return Value::Unknown;
         };
+        if self.prints_hashes(command) {
+            return Value::Words;
+        }
         let Kind::Simple { assigns, words } = &command.kind else {
             return Value::Unknown;
         };
@@ -231,4 +247,25 @@ fn matches(list: &[String], line: &str) -> bool {
                     })
         }),
     })
+}
+
+/// The array of which a word is all elements, each as it stands: `"${name[@]}"`.
+fn written_out(word: &Word) -> Option<&str> {
+    let empty = |piece: &&Piece| !matches!(piece, Piece::Quoted(text) if text.is_empty());
+    let mut pieces = word.pieces.iter().filter(empty);
+    let (
+        Some(Piece::Param {
+            param,
+            quoted: true,
+        }),
+        None,
+    ) = (pieces.next(), pieces.next())
+    else {
+        return None;
+    };
+    let all = |text: &str| text == "@" && param.form == ParamForm::Plain;
+    match param.subscript.as_deref() {
+        Some([Piece::Text(text)]) if all(text) => Some(&param.name),
+        Some(_) | None => None,
+    }
 }
