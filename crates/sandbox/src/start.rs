@@ -9,14 +9,17 @@
     reason = "what runs before everything else talks to the system itself"
 )]
 
-#[cfg(target_env = "gnu")]
-#[path = "start/heap.rs"]
-mod heap;
 #[cfg(not(target_env = "gnu"))]
-#[path = "start/heap_as_it_is.rs"]
-mod heap;
+mod heap_as_it_is;
+#[cfg(target_env = "gnu")]
+mod heap_of_gnu;
 
 use std::panic;
+
+#[cfg(not(target_env = "gnu"))]
+use heap_as_it_is as heap;
+#[cfg(target_env = "gnu")]
+use heap_of_gnu as heap;
 
 /// The code of a program that broke down, as the standard library has it.
 const BROKEN: i32 = 101;

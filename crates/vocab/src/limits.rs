@@ -371,7 +371,8 @@ pub const COMMAND_VALUE_BYTES_MAX: usize = 4 * 1024;
 /// How long a command may run at most.
 pub const COMMAND_TIME_MS_MAX: u64 = 2 * 60 * 60 * 1000;
 
-/// How long after a command's wall time its sandbox is heard out. It ends the command itself before.
+/// How long after a command's wall time its sandbox is heard out. It ends the command itself
+/// before.
 pub const SANDBOX_SILENCE_MS_MAX: u64 = 60 * 1000;
 
 /// Bytes of a command's output that its answer shows; the rest is read from where it is stored.

@@ -121,8 +121,8 @@ impl Transaction<'_> {
     }
 
     /// Stages what stood under a path at another time, with everything that belonged to it; a
-    /// folder in the place of a folder keeps what is in it. What is not known stays as it is on a thing of
-    /// the same kind, and is as the system makes it otherwise.
+    /// folder in the place of a folder keeps what is in it. What is not known stays as it is on a
+    /// thing of the same kind, and is as the system makes it otherwise.
     pub fn put_back(&mut self, path: &RelPath, stood: &Stood) -> Result<(), Error> {
         let there = if path.is_root() {
             Some(self.root_item()?)

@@ -1,7 +1,8 @@
 //! The two lines that agents wait for, read without the rest of the command line: to describe every
 //! verb and flag there is takes longer than to read them.
 //!
-//! Whatever is not as plain as it can be, help and mistakes among it, is read as all other lines are.
+//! Whatever is not as plain as it can be, help and mistakes among it, is read as all other lines
+//! are.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

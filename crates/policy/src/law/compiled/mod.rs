@@ -1,7 +1,7 @@
 //! The compiled form of the law: bytes that load without parsing, or not at all.
 //!
-//! Layout: magic, format (4 bytes, little-endian), digest of the build, key, sum of all of these and
-//! the payload (8 bytes, little-endian), payload in postcard. The sum finds damage; it is no
+//! Layout: magic, format (4 bytes, little-endian), digest of the build, key, sum of all of these
+//! and the payload (8 bytes, little-endian), payload in postcard. The sum finds damage; it is no
 //! protection against someone who can write the file, which lies in the state folder for that
 //! reason. So it need not be a digest, which would take longer than everything else of a loading.
 
