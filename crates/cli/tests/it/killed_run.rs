@@ -188,7 +188,9 @@ impl Stage {
         let trace = format!("trace={call}");
         let how = ["-o", "/dev/null", "-e", &trace, "-e", &inject];
         let (signal, answer) = self.traced(case, &how);
-        let left = picture(&self.folder);
+        let mut left = picture(&self.folder);
+        // What is about to take a file's place stands beside it for a moment, and is no file yet.
+        left.retain(|name, _| !name.starts_with(".tagout"));
         let stands = self
             .looked_at(case, &answer)
             .map_err(|problem| format!("{} {call}#{when}: {problem}", case.tool));
@@ -319,7 +321,7 @@ fn slow_killed_run_of_a_write_is_whole() {
         after,
     };
     // One file changes in one step.
-    assert_eq!(killed_everywhere(&case, 60), 0);
+    assert_eq!(killed_everywhere(&case, 50), 0);
 }
 
 /// L4: `run apply_patch` over four files, killed anywhere.

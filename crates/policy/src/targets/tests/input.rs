@@ -72,7 +72,7 @@ fn hidden_characters_are_refused() {
     let long = "x".repeat(5_000);
     assert_eq!(
         violations("read_file", &json!({"path": long})),
-        ["/path: is longer than 4096 bytes"]
+        ["/path: is longer than 4095 bytes"]
     );
     assert_eq!(
         violations("execute_command", &json!({"command": "a\n\tb"})),
