@@ -183,7 +183,8 @@ impl Stage {
         let beyond = json!({ "file_path": self.root.join("Cargo.toml"), "content": "" });
         let command = json!({ "command": "git status && ls src | head -3" });
         let mut exec = Command::new(&self.product);
-        exec.args(["exec", "--intent", "INT-001", "--workspace"]);
+        // The intent is the agent's.
+        exec.args(["exec", "--session", "scene", "--workspace"]);
         exec.arg(&self.root).arg("--state-dir").arg(&self.state);
         exec.current_dir(&self.root).args(["--", "true"]);
         vec![
