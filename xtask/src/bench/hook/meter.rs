@@ -9,7 +9,7 @@ use crate::error::XtaskError;
 use crate::process::answer;
 
 /// Steps that are counted one by one before it would take too long.
-const STEPS_SECONDS: &str = "300";
+const STEPS_SECONDS: &str = "900";
 
 /// A small program that measures others: a large parent's memory would be counted as its child's.
 pub(super) struct Meter {
