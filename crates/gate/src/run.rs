@@ -85,8 +85,10 @@ pub(crate) fn watch_panics() {
 /// never be committed any more.
 pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
     if is_command(&job) {
-        // The sandbox ends it in time, and is not waited for much longer than that.
-        return work(&job, &AtomicU8::new(RUNNING));
+        // The sandbox ends it in time, and is not waited for much longer than that. L5: what goes
+        // wrong around the tool does not unwind further either.
+        let ran = catch_unwind(AssertUnwindSafe(|| work(&job, &AtomicU8::new(RUNNING))));
+        return ran.unwrap_or_else(|_| Err(lost()));
     }
     let limit = enforced::time_ms(job.entry.tool.declaration().resource_limits);
     let stage = Arc::new(AtomicU8::new(RUNNING));
@@ -104,11 +106,6 @@ pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
         let (kind, code) = (FailureKind::Resource, Code::ExecutionFailed);
         return Err(Failure::new(kind, Cause::ExecutionError, code, message));
     }
-    let lost = || {
-        let message = "the tool's thread ended without a result".to_owned();
-        let (kind, code) = (FailureKind::State, Code::Internal);
-        Failure::new(kind, Cause::ExecutionError, code, message)
-    };
     match receiver.recv_timeout(Duration::from_millis(limit)) {
         Ok(ran) => ran,
         Err(mpsc::RecvTimeoutError::Disconnected) => Err(lost()),
@@ -122,6 +119,12 @@ pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
             Err(timed_out(limit))
         }
     }
+}
+
+fn lost() -> Failure {
+    let message = "the tool ended without a result".to_owned();
+    let (kind, code) = (FailureKind::State, Code::Internal);
+    Failure::new(kind, Cause::ExecutionError, code, message)
 }
 
 fn is_command(job: &Job) -> bool {
