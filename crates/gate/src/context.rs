@@ -10,7 +10,9 @@ use tagout_vocab::{IntentId, Place, Session, Timestamp, WorkspacePath};
 use tagout_workspace::{Follow, Transaction, Workspace};
 
 use crate::clockwork::Clockwork;
-use crate::command::{Command, CommandEnded, Layer, Refused, Room, StoredOutput, confinement};
+use crate::command::{
+    Command, CommandEnded, Layer, Ready, Refused, Room, StoredOutput, confinement,
+};
 use crate::history::{self, History};
 use crate::store::Store;
 use crate::tool::{Request, ToolError};
@@ -27,6 +29,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) now: Timestamp,
     /// What commands are run with, where they can be.
     pub(crate) room: Option<Room<'a>>,
+    /// The command that was made ready ahead.
+    pub(crate) ready: Option<Ready>,
 }
 
 /// What a running tool may see and do. It ends with the run.
@@ -159,7 +163,7 @@ impl<'a, 't> Context<'a, 't> {
         if self.ran.is_some() {
             return Err(ToolError::failed("a call runs one command"));
         }
-        let over = room.run(command)?;
+        let over = room.run(command, self.around.ready.take())?;
         // What the analysis knows to be read, the session has seen.
         self.seen.extend(room.ticket.reads.iter().cloned());
         let settled = room.settle(command, &over, &mut self.transaction);

@@ -9,7 +9,7 @@ use tagout_vocab::path::Roots;
 use tagout_vocab::{Call, CallId, Refusal, Role};
 use tagout_workspace::{Workspace, WriterProbe};
 
-use crate::admit::{self, Admitted, Considered, Way};
+use crate::admit::{self, Admitted, Considered};
 use crate::clockwork::Clockwork;
 use crate::close;
 use crate::command::{Attached, Commands, Yard};
@@ -168,7 +168,7 @@ impl Engine {
             }
             Err(refusal) => return Admission::Deny(refusal),
         }
-        match admit::consider(&self.inner, call, Way::Guard) {
+        match admit::consider(&self.inner, call, None) {
             Considered::Permitted(admitted) => Admission::Permit(Box::new(admitted.permit)),
             Considered::Pending {
                 approval, refusal, ..
@@ -206,7 +206,7 @@ impl Engine {
     }
 
     fn attempt(&self, call: &Call, attached: &Attached) -> Receipt {
-        let admitted = match admit::consider(&self.inner, call, Way::Run) {
+        let admitted = match admit::consider(&self.inner, call, Some(attached)) {
             Considered::Permitted(admitted) => *admitted,
             Considered::Pending {
                 approval,
@@ -239,6 +239,7 @@ impl Engine {
             arguments,
             entry,
             warnings,
+            ready,
         } = admitted;
         let inner = &self.inner;
         let (execution, ticket, claim) = permit.begin();
@@ -268,6 +269,7 @@ impl Engine {
             session,
             started,
             attached: attached.clone(),
+            ready,
         });
         let mut receipt = match ran {
             Ok(ran) => close::completed(inner, (execution, &ticket), ran, started),
@@ -295,6 +297,15 @@ impl Engine {
     /// permits nothing.
     pub fn resume(&self, execution: &CallId) -> Result<Permit, GateError> {
         settle::resume(&self.inner, execution)
+    }
+
+    /// Lets go of what others would wait for, at the end of a process. The rest of its memory the
+    /// system takes back faster than it could be taken apart here.
+    pub fn close(self) {
+        let running = &self.inner.running;
+        let running = running.lock().map(|mut running| running.take());
+        drop(running);
+        std::mem::forget(self);
     }
 
     /// Where the workspace and its state lie.

@@ -165,7 +165,6 @@ impl Registry {
     ///
     /// [`register`]: Self::register
     pub fn register_own(&mut self, tool: Box<dyn Tool>) -> Result<(), RegisterError> {
-        complete(tool.declaration())?;
         self.add(tool, (OnceLock::new(), OnceLock::new()))
     }
 

@@ -148,6 +148,7 @@ impl Rehearsal {
             clockwork: &self.clockwork,
             now: self.now,
             room: None,
+            ready: None,
         };
         let mut context = Context::new(around, &self.workspace, self.begin()?);
         let output = tool.run(input, &mut context);

@@ -13,7 +13,7 @@ use tagout_ledger::Usage;
 use tagout_vocab::{Class, Code, Digest, Role, Session, Timestamp, WorkspacePath};
 use tagout_workspace::{Change, Committed, RelPath, Transaction};
 
-use crate::command::{self, Attached, Layer, Refused, Room};
+use crate::command::{self, Attached, Layer, Ready, Refused, Room};
 use crate::context::{self, Context, Surroundings};
 use crate::enforced;
 use crate::engine::Inner;
@@ -38,6 +38,8 @@ pub(crate) struct Job {
     pub(crate) session: Session,
     pub(crate) started: Timestamp,
     pub(crate) attached: Attached,
+    /// Its command, made ready while the call was being recorded.
+    pub(crate) ready: Option<Ready>,
 }
 
 /// What a run came to, before it is told to the ledger.
@@ -83,11 +85,11 @@ pub(crate) fn watch_panics() {
 
 /// Runs a job within its time. A tool that does not come back is left behind: its transaction can
 /// never be committed any more.
-pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
+pub(crate) fn run(mut job: Job) -> Result<Ran, Failure> {
     if is_command(&job) {
         // The sandbox ends it in time, and is not waited for much longer than that. L5: what goes
         // wrong around the tool does not unwind further either.
-        let ran = catch_unwind(AssertUnwindSafe(|| work(&job, &AtomicU8::new(RUNNING))));
+        let ran = catch_unwind(AssertUnwindSafe(|| work(&mut job, &AtomicU8::new(RUNNING))));
         return ran.unwrap_or_else(|_| Err(lost()));
     }
     let limit = enforced::time_ms(job.entry.tool.declaration().resource_limits);
@@ -97,7 +99,7 @@ pub(crate) fn run(job: Job) -> Result<Ran, Failure> {
     let spawned = std::thread::Builder::new()
         .name("tool".to_owned())
         .spawn(move || {
-            let ran = work(&job, &theirs);
+            let ran = work(&mut job, &theirs);
             // Nobody waits any more when the time is over.
             drop(sender.send(ran));
         });
@@ -141,7 +143,9 @@ fn timed_out(limit: u64) -> Failure {
     )
 }
 
-fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
+fn work(job: &mut Job, stage: &AtomicU8) -> Result<Ran, Failure> {
+    let ready = job.ready.take();
+    let job = &*job;
     let workspace = &job.inner.workspace;
     let of = |error: tagout_workspace::Error| Failure::of_workspace(&error);
     let limits = job.entry.tool.declaration().resource_limits;
@@ -157,6 +161,7 @@ fn work(job: &Job, stage: &AtomicU8) -> Result<Ran, Failure> {
         clockwork: &job.inner.clockwork,
         now: job.started,
         room: room(job),
+        ready,
     };
     let mut context = Context::new(around, workspace, transaction);
     // What a command used is counted in its sandbox.
@@ -210,7 +215,7 @@ fn room(job: &Job) -> Option<Room<'_>> {
         yard: job.inner.commands.as_ref()?,
         ticket: &job.ticket,
         attached: &job.attached,
-        limits: job.entry.tool.declaration().resource_limits,
+        declaration: job.entry.tool.declaration(),
         cwd: &job.cwd,
     })
 }

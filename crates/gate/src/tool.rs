@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use tagout_vocab::{Declaration, IntentId, Timestamp};
 use thiserror::Error;
 
+use crate::command::Command;
 pub use crate::context::Context;
 
 /// A tool that the engine can run. Whoever implements this gets the whole lifecycle.
@@ -14,6 +15,13 @@ pub trait Tool: Send + Sync {
 
     /// Whether this version is going away, and what comes instead.
     fn deprecation(&self) -> Option<Deprecation> {
+        None
+    }
+
+    /// The command that a run with this input begins with, if it runs one. Its sandbox may be built
+    /// while the call is being recorded; nothing is started before that is done.
+    fn command(&self, input: &Map<String, Value>) -> Option<Command> {
+        let _ = input;
         None
     }
 

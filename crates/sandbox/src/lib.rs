@@ -37,7 +37,9 @@ mod start;
 mod trial;
 mod wanted;
 
-pub use confine::{Running, Stopper, processors, serve_if_helper, start_helper_early, use_helper};
+pub use confine::{
+    Prepared, Running, Stopper, processors, serve_if_helper, start_helper_early, use_helper,
+};
 pub use ended::{Ended, Exit};
 pub use error::{Refused, SandboxError};
 pub use host::{Host, Line, Probed, State};

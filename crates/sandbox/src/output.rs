@@ -44,7 +44,7 @@ impl fmt::Debug for LiveSink {
 /// Where the output goes.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// The file that takes the whole of it; created, its folder must exist.
+    /// The file that takes the whole of it; created with the first byte, its folder must exist.
     pub artifact: PathBuf,
     /// Who is handed it while it comes.
     pub live: Option<LiveSink>,
@@ -59,7 +59,7 @@ pub struct Captured {
     pub tail: Vec<u8>,
     /// How long it was in all.
     pub bytes: u64,
-    /// The file that holds the whole.
+    /// The file that holds the whole; there is none where nothing was printed.
     pub artifact: PathBuf,
 }
 
@@ -108,12 +108,9 @@ impl Collector {
         bytes_max: Option<u64>,
         hit: Box<dyn Fn() + Send + Sync>,
     ) -> io::Result<Self> {
-        let artifact = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&output.artifact)?;
         let mut reading = Reading {
-            artifact,
+            path: output.artifact.clone(),
+            artifact: None,
             live: output.live.clone(),
             left: bytes_max.unwrap_or(u64::MAX),
             cut: false,
@@ -152,7 +149,8 @@ impl Collector {
 }
 
 struct Reading {
-    artifact: File,
+    path: PathBuf,
+    artifact: Option<File>,
     live: Option<LiveSink>,
     left: u64,
     cut: bool,
@@ -179,6 +177,17 @@ impl Reading {
         Ok(())
     }
 
+    /// The file that takes it, made when there is something to take.
+    fn artifact(&mut self) -> io::Result<&mut File> {
+        Ok(match &mut self.artifact {
+            Some(file) => file,
+            none => {
+                let mut fresh = OpenOptions::new();
+                none.insert(fresh.write(true).create_new(true).open(&self.path)?)
+            }
+        })
+    }
+
     /// Reads once; says whether the end is still open.
     fn some(&mut self, from: Stream, file: &mut File, buffer: &mut [u8]) -> io::Result<bool> {
         let count = match file.read(buffer) {
@@ -198,7 +207,7 @@ impl Reading {
             .min(bytes.len());
         let within = bytes.get(..kept).unwrap_or_default();
         self.left = self.left.saturating_sub(kept as u64);
-        self.artifact.write_all(within)?;
+        self.artifact()?.write_all(within)?;
         self.kept.take(within);
         if let Some(LiveSink(live)) = &self.live
             && !within.is_empty()

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::confine::{self, Running};
+use crate::confine::{self, Prepared, Running};
 use crate::error::{Refused, SandboxError};
 use crate::host::{Host, Probed};
 use crate::limits::{self, Chosen};
@@ -81,7 +81,12 @@ impl Plan {
 
     /// Builds the sandbox and starts the command; returns once its program runs.
     pub fn start(self) -> Result<Running, SandboxError> {
-        confine::start(self)
+        self.prepare()?.start()
+    }
+
+    /// Builds the sandbox and starts nothing in it, for who has something to do meanwhile.
+    pub fn prepare(self) -> Result<Prepared, SandboxError> {
+        confine::prepare(self)
     }
 }
 
@@ -98,7 +103,8 @@ pub fn plan(host: &Host, wanted: &Wanted) -> Result<Plan, Refused> {
     let mut enforcers = walls::named(host, wanted, form);
     enforcers.extend(limits);
     let mut wanted = wanted.clone();
-    if form.lane == Lane::ReadOnly && no_nested_mounts(&wanted).is_err() {
+    let shows_more = form.lane == Lane::ReadOnly && !wanted.layers.lower.is_empty();
+    if shows_more && no_nested_mounts(&wanted).is_err() {
         // An overlay shows what earlier commands built; without one there is only less to see.
         wanted.layers.lower.clear();
     }

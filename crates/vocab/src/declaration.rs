@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::schema::Schema;
+
 /// Bounds on one execution. `None` means that the engine's own bound applies, never «unbounded».
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -33,7 +35,7 @@ pub struct Declaration {
     /// What it accepts.
     pub input_schema: Value,
     /// What it returns.
-    pub output_schema: Value,
+    pub output_schema: Schema,
     /// Permissions it needs.
     pub required_capabilities: Vec<String>,
     /// What it may use up.

@@ -71,7 +71,10 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     if args.long_running && !args.json {
         told::died_at_once(&receipt);
     }
-    Ok(Exit::Own(code(&receipt, interrupted.signal())))
+    let code = code(&receipt, interrupted.signal());
+    engine.close();
+    std::mem::forget(receipt);
+    Ok(Exit::Own(code))
 }
 
 fn in_verbs(engine: &Engine, args: &ExecArgs, receipt: &mut Receipt) {

@@ -1,6 +1,6 @@
 //! A call that may run: claimed, counted, recorded, and only then permitted.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tagout_ledger::Kind;
 use tagout_vocab::{CallId, WorkspacePath};
 use tagout_workspace::{Claim, Claiming, Holding, RelPath};
@@ -8,12 +8,14 @@ use tagout_workspace::{Claim, Claiming, Holding, RelPath};
 use super::ending::used_up;
 use super::{Admitted, Considered, Judged, Step, Way, unavailable};
 use crate::close;
+use crate::command::{Ready, Room};
 use crate::enforced;
 use crate::error::GateError;
 use crate::lifecycle::{Authorized, Execution};
 use crate::permit::{Given, Permit, Ticket};
 use crate::record::{self, Closing};
 use crate::recover;
+use crate::registry::Entry;
 use crate::requests::{self, Applied};
 use crate::store::{Answer, ApprovalRequest};
 use crate::tracing;
@@ -109,6 +111,7 @@ impl Step<'_> {
         self.events.append(&mut applied.events);
         // Should this fail, nobody knows whether the lines are there: what was stored stays.
         self.leave_first()?;
+        let ready = self.ready(&ticket, entry.as_deref(), &judged.arguments);
         let appended = self.inner.ledger.append(&self.events)?;
         ticket.seq = appended.seqs.start + place as u64;
         let kept = self.keep_session();
@@ -134,7 +137,27 @@ impl Step<'_> {
             arguments: judged.arguments,
             entry,
             warnings,
+            ready,
         })))
+    }
+
+    /// Has the sandbox of the call's command built, beside the writing of its record. It stands
+    /// empty until there is a permit, and goes if there will be none.
+    fn ready(
+        &self,
+        ticket: &Ticket,
+        entry: Option<&Entry>,
+        arguments: &Map<String, Value>,
+    ) -> Option<Ready> {
+        let room = Room {
+            inner: self.inner,
+            yard: self.inner.commands.as_ref()?,
+            ticket,
+            attached: self.attached?,
+            declaration: entry?.tool.declaration(),
+            cwd: &self.call.cwd,
+        };
+        room.ahead(entry?.tool.command(arguments)?)
     }
 
     /// A call that was authorised and can't be permitted all the same ends at once, with the reason

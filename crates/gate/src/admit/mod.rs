@@ -18,6 +18,7 @@ use tagout_vocab::{
     Verdict, WorkspacePath,
 };
 
+use crate::command::{Attached, Ready};
 use crate::engine::Inner;
 use crate::error::GateError;
 use crate::facts::Gathered;
@@ -61,6 +62,8 @@ pub(crate) struct Admitted {
     pub(crate) arguments: Map<String, Value>,
     pub(crate) entry: Option<Arc<Entry>>,
     pub(crate) warnings: Vec<String>,
+    /// The command of the call, if it has one that could be made ready.
+    pub(crate) ready: Option<Ready>,
 }
 
 /// The same call has the same digest, whatever its id.
@@ -78,6 +81,8 @@ struct Step<'a> {
     inner: &'a Inner,
     call: &'a Call,
     way: Way,
+    /// What is connected to a call that the engine executes.
+    attached: Option<&'a Attached>,
     now: Timestamp,
     before: SessionRecord,
     /// The session as it is judged: after the call itself, and never wider than its parents.
@@ -105,8 +110,9 @@ struct Judged {
     predicted: BTreeMap<WorkspacePath, Option<Digest>>,
 }
 
-/// Considers a call. Every failure on the way is a denial.
-pub(crate) fn consider(inner: &Inner, call: &Call, way: Way) -> Considered {
+/// Considers a call that the engine executes, with what is connected to it, or else its client.
+/// Every failure on the way is a denial.
+pub(crate) fn consider(inner: &Inner, call: &Call, attached: Option<&Attached>) -> Considered {
     let denied = |error: &GateError| Considered::Denied {
         refusal: Box::new(unavailable(error)),
         invalid: false,
@@ -118,7 +124,7 @@ pub(crate) fn consider(inner: &Inner, call: &Call, way: Way) -> Considered {
     };
     let locked = inner.site.store.lock_session(&session);
     let considered = locked.and_then(|_locked| {
-        let mut step = Step::new(inner, call, way, &session)?;
+        let mut step = Step::new(inner, call, attached, &session)?;
         step.go()
     });
     considered.unwrap_or_else(|error| denied(&error))
@@ -128,7 +134,7 @@ pub(crate) fn consider(inner: &Inner, call: &Call, way: Way) -> Considered {
 pub(crate) fn refuse(inner: &Inner, call: &Call, refusal: Refusal) -> Result<(), GateError> {
     let session = session_of(call)?;
     let _locked = inner.site.store.lock_session(&session)?;
-    let mut step = Step::new(inner, call, Way::Guard, &session)?;
+    let mut step = Step::new(inner, call, None, &session)?;
     let execution = step.execution_id()?;
     let mut judged = step.judge(Approval::None, None)?;
     judged.judgement.verdict = Verdict::Deny(Box::new(refusal));
@@ -167,7 +173,12 @@ pub(crate) fn unavailable(error: &GateError) -> Refusal {
 }
 
 impl<'a> Step<'a> {
-    fn new(inner: &'a Inner, call: &'a Call, way: Way, id: &SessionId) -> Result<Self, GateError> {
+    fn new(
+        inner: &'a Inner,
+        call: &'a Call,
+        attached: Option<&'a Attached>,
+        id: &SessionId,
+    ) -> Result<Self, GateError> {
         let now = inner.clockwork.now();
         let before = inner.site.store.session(id)?;
         let moved = session::advance(&before.session, &Happening::Called);
@@ -181,7 +192,8 @@ impl<'a> Step<'a> {
         Ok(Self {
             inner,
             call,
-            way,
+            way: attached.map_or(Way::Guard, |_| Way::Run),
+            attached,
             now,
             before,
             record,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tagout_policy::law;
-use tagout_policy::shell::{self, ShellContext};
+use tagout_policy::shell::{self, Analysis};
 use tagout_sandbox::layer::{self, Private};
 use tagout_sandbox::{Cache, Lane, Layers, Limits, Network, Output, Through, Wanted, Weaker};
 use tagout_vocab::limits::{
@@ -65,7 +65,10 @@ pub(crate) struct Places {
 impl Places {
     /// Makes the folders of one run. A command that only reads, in a session that built nothing,
     /// has no use for layers and gets none.
-    pub(crate) fn make(room: &Room<'_>, command: &Command) -> Result<Self, GateError> {
+    pub(crate) fn make(
+        room: &Room<'_>,
+        (command, found): (&Command, &Analysis),
+    ) -> Result<Self, GateError> {
         let folders = room.folders();
         let own = folders.execution(&room.ticket.execution);
         let session = made(folders.session(&room.ticket.session))?;
@@ -74,7 +77,8 @@ impl Places {
         let artifact = made(folders.artifacts())?.join(room.ticket.execution.as_str());
         let private = Private::open(&session.join("private"))?;
         let there = room.caches_there();
-        let caches = room.caches(&session.join("caches"), command, &there);
+        let unused = room.keeps_no_caches(command, found);
+        let caches = room.caches(&session.join("caches"), unused, &there);
         let stacked = room.lane(command) != Lane::ReadOnly || !is_empty(private.tree());
         if stacked || !caches.is_empty() {
             scratch(own.clone())?;
@@ -143,11 +147,10 @@ impl Room<'_> {
     ///
     /// Where only programs run that keep no caches, those in which the session has nothing yet are
     /// left as they are, for nobody to write to.
-    fn caches(&self, private: &Path, command: &Command, there: &[bool]) -> Vec<(PathBuf, String)> {
+    fn caches(&self, private: &Path, unused: bool, there: &[bool]) -> Vec<(PathBuf, String)> {
         let Some(home) = &self.yard.given.home else {
             return Vec::new();
         };
-        let unused = self.keeps_no_caches(command);
         let known = self.yard.words.caches.iter().zip(there);
         known
             .filter(|(_, there)| **there)
@@ -170,12 +173,10 @@ impl Room<'_> {
     }
 
     /// Whether the line only reads, and all its programs are known to keep nothing in the home.
-    fn keeps_no_caches(&self, command: &Command) -> bool {
+    fn keeps_no_caches(&self, command: &Command, found: &Analysis) -> bool {
         if self.ticket.class != Class::Safe || command.long_running {
             return false;
         }
-        let context = ShellContext::bare(&self.inner.shelf.books.knowledge, &self.inner.roots);
-        let found = shell::analyse(&command.line, &context);
         let plain = &self.yard.words.without_caches;
         found.class == Class::Safe && found.parts.iter().all(|part| plain.contains(&part.program))
     }
@@ -189,7 +190,12 @@ impl Room<'_> {
     }
 
     /// Everything that the sandbox is asked for.
-    pub(crate) fn wanted(&self, command: &Command, cwd: PathBuf, places: &Places) -> Wanted {
+    pub(crate) fn wanted(
+        &self,
+        (command, found): (&Command, &Analysis),
+        cwd: PathBuf,
+        places: &Places,
+    ) -> Wanted {
         Wanted {
             lane: self.lane(command),
             workspace: self.root().to_owned(),
@@ -198,7 +204,7 @@ impl Room<'_> {
             direct: direct(&command.line),
             env: self.environment(&places.there),
             limits: self.bounds(command),
-            network: self.network(command, places),
+            network: self.network((command, found), places),
             layers: places.layers(),
             writable: Vec::new(),
             hidden: self.hidden(),
@@ -282,7 +288,8 @@ impl Room<'_> {
     }
 
     fn bounds(&self, command: &Command) -> Limits {
-        let longest = self.limits.max_execution_time_ms;
+        let most = self.declaration.resource_limits;
+        let longest = most.max_execution_time_ms;
         let longest = longest
             .unwrap_or(COMMAND_TIME_MS_MAX)
             .min(COMMAND_TIME_MS_MAX);
@@ -291,9 +298,9 @@ impl Room<'_> {
         Limits {
             wall,
             cpu: wall.map(processor_time),
-            memory_bytes: self.limits.max_memory_bytes,
+            memory_bytes: most.max_memory_bytes,
             processes: Some(RUN_PROCESSES_MAX),
-            file_bytes: self.limits.max_file_size_bytes,
+            file_bytes: most.max_file_size_bytes,
             total_bytes: Some(RUN_TOTAL_BYTES_MAX),
             descriptors: Some(RUN_DESCRIPTORS_MAX),
             output_bytes: Some(RUN_OUTPUT_BYTES_MAX),
@@ -302,7 +309,7 @@ impl Room<'_> {
 
     /// The network is off unless the law grants it; commands beside a long-running one share its
     /// own, where nothing but they can be reached.
-    fn network(&self, command: &Command, places: &Places) -> Network {
+    fn network(&self, (command, found): (&Command, &Analysis), places: &Places) -> Network {
         let shared = command.long_running || super::long::goes_on(&places.session);
         let own = || {
             if shared {
@@ -316,8 +323,7 @@ impl Room<'_> {
         if !granted || command.long_running || self.ticket.class == Class::Safe {
             return own();
         }
-        let context = ShellContext::bare(&books.knowledge, &self.inner.roots);
-        if shell::analyse(&command.line, &context).stays_on_this_machine() {
+        if found.stays_on_this_machine() {
             own()
         } else {
             Network::Any

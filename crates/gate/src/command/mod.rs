@@ -50,7 +50,7 @@ pub(crate) use inplace::recover as take_back;
 pub(crate) use judged::{judged, owns, read};
 pub(crate) use long::end_session;
 pub(crate) use park::park;
-pub(crate) use run::{Layer, Room, confinement};
+pub(crate) use run::{Layer, Ready, Room, confinement};
 pub(crate) use settle::{Refused, not_of_git};
 pub(crate) use stored::stored;
 pub(crate) use words::Words;
@@ -78,7 +78,7 @@ pub struct Attached {
 }
 
 /// One command line that a tool wants to be run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Command {
     /// The line, for the shell.
     pub line: String,

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tagout_policy::shell::{self, ShellContext};
-use tagout_sandbox::{Ended, Enforcer, Host, Lane, Limits, Plan, SandboxError, Wanted};
+use tagout_policy::shell::{self, Analysis, ShellContext};
+use tagout_sandbox::{Ended, Enforcer, Host, Lane, Limits, Plan, Prepared, SandboxError, Wanted};
 use tagout_vocab::limits::{IMAGE_BYTES_MAX, LONG_RUNNING_GRACE_MS};
-use tagout_vocab::{Class, Place, ResourceLimits};
+use tagout_vocab::{Class, Declaration, Place};
 use tagout_workspace::{Mark, TakenBack};
 
 use super::confine::Places;
@@ -27,7 +27,7 @@ pub(crate) struct Room<'a> {
     pub(crate) yard: &'a Yard,
     pub(crate) ticket: &'a Ticket,
     pub(crate) attached: &'a Attached,
-    pub(crate) limits: ResourceLimits,
+    pub(crate) declaration: &'a Declaration,
     pub(crate) cwd: &'a str,
 }
 
@@ -51,13 +51,26 @@ pub(crate) struct Over {
     pub(crate) places: Places,
     /// Whether it ended by itself, so that what it wrote is whole.
     pub(crate) whole: bool,
-    /// From when on changes in the workspace are someone else's.
-    pub(crate) mark: Mark,
+    /// From when on changes in the workspace are someone else's; nothing where it can't write.
+    pub(crate) mark: Option<Mark>,
     /// What it did in place and was taken back.
     pub(crate) taken: Option<TakenBack>,
     /// Held until what it wrote is settled: two commands of a session must not mix their layers.
     #[expect(dead_code, reason = "held for the lock")]
     pub(crate) locked: Option<Locked>,
+}
+
+/// A command whose sandbox is being built, and which was not started.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    command: Command,
+    places: Places,
+    limits: Limits,
+    lane: Lane,
+    enforcers: Vec<Enforcer>,
+    mark: Option<Mark>,
+    locked: Option<Locked>,
+    prepared: Prepared,
 }
 
 pub(crate) fn confinement(message: impl Into<String>, remedy: impl Into<String>) -> ToolError {
@@ -137,10 +150,7 @@ impl Room<'_> {
 
     /// What is seen to do something that no command may do is refused before it runs, with what to
     /// do instead; what is not seen meets the walls or is parked.
-    fn nothing_forbidden(&self, line: &str) -> Result<(), ToolError> {
-        let books = &self.inner.shelf.books;
-        let context = ShellContext::bare(&books.knowledge, &self.inner.roots);
-        let found = shell::analyse(line, &context);
+    fn nothing_forbidden(found: &Analysis) -> Result<(), ToolError> {
         let forbidden = |part: &shell::Part| Some((part.why.clone(), part.instead.clone()?));
         match found.parts.iter().find_map(forbidden) {
             Some((why, instead)) => Err(confinement(&why, &instead)),
@@ -166,13 +176,23 @@ impl Room<'_> {
         Ok(Some(open))
     }
 
-    /// Runs a command to its end, or leaves a long-running one to its session.
-    pub(crate) fn run(&self, command: &Command) -> Result<Over, ToolError> {
-        self.nothing_forbidden(&command.line)?;
+    /// Has the sandbox built of a command that only reads, while its call is being recorded. What
+    /// can't be done ahead is done, or told, by the run.
+    pub(crate) fn ahead(&self, command: Command) -> Option<Ready> {
+        let reads = self.ticket.class == Class::Safe && !command.long_running;
+        let (ready, in_place) = reads.then(|| self.make_ready(command))?.ok()?;
+        in_place.is_none().then_some(ready)
+    }
+
+    /// Has the sandbox of a command built, up to the start of its program.
+    fn make_ready(&self, command: Command) -> Result<(Ready, Option<InPlace<'_>>), ToolError> {
+        let context = ShellContext::bare(&self.inner.shelf.books.knowledge, &self.inner.roots);
+        let found = shell::analyse(&command.line, &context);
+        Self::nothing_forbidden(&found)?;
         let cwd = self.start_in(command.cwd.as_deref())?;
         let state = |error: GateError| of_state(&error);
-        let places = Places::make(self, command).map_err(state)?;
-        let mut wanted = self.wanted(command, cwd, &places);
+        let places = Places::make(self, (&command, &found)).map_err(state)?;
+        let mut wanted = self.wanted((&command, &found), cwd, &places);
         if self.ticket.class == Class::Destructive && !command.long_running {
             wanted.through = self.passed_through()?;
         }
@@ -182,7 +202,8 @@ impl Room<'_> {
             wanted.layers.caches.clear();
         }
         let mut plan = planned(host, &wanted)?;
-        let locked = (plan.lane() != Lane::ReadOnly && !command.long_running)
+        let writes = plan.lane() != Lane::ReadOnly && !command.long_running;
+        let locked = writes
             .then(|| self.inner.site.store.lock(&places.session))
             .transpose()
             .map_err(state)?;
@@ -196,8 +217,40 @@ impl Room<'_> {
             plan = planned(host, &wanted)?;
         }
         let enforcers = plan.enforcers().to_vec();
-        let mark = self.inner.workspace.mark()?;
-        let running = plan.start().map_err(of_sandbox)?;
+        let mark = writes.then(|| self.inner.workspace.mark()).transpose()?;
+        let prepared = plan.prepare().map_err(of_sandbox)?;
+        let ready = Ready {
+            command,
+            places,
+            limits: wanted.limits,
+            lane,
+            enforcers,
+            mark,
+            locked,
+            prepared,
+        };
+        Ok((ready, in_place))
+    }
+
+    /// Runs a command to its end, or leaves a long-running one to its session. What was made ready
+    /// ahead serves if it is this one.
+    pub(crate) fn run(&self, command: &Command, ahead: Option<Ready>) -> Result<Over, ToolError> {
+        let (ready, mut in_place) = match ahead.filter(|ready| ready.command == *command) {
+            Some(ready) => (ready, None),
+            None => self.make_ready(command.clone())?,
+        };
+        let Ready {
+            places,
+            limits,
+            lane,
+            enforcers,
+            mark,
+            locked,
+            prepared,
+            ..
+        } = ready;
+        let state = |error: GateError| of_state(&error);
+        let running = prepared.start().map_err(of_sandbox)?;
         let lives = command.long_running
             && !running
                 .ended_within(Duration::from_millis(LONG_RUNNING_GRACE_MS))
@@ -205,7 +258,7 @@ impl Room<'_> {
         if lives {
             let detached = running.detach().map_err(of_sandbox)?;
             let id = super::long::note(&places.session, self.ticket, detached, &command.line);
-            let ended = left_running((lane, wanted.limits), enforcers, id.map_err(state)?);
+            let ended = left_running((lane, limits), enforcers, id.map_err(state)?);
             return Ok(Over {
                 ended,
                 places,
@@ -217,6 +270,8 @@ impl Room<'_> {
         }
         let stopper = running.stopper();
         self.attached.stop.attach(move || stopper.stop());
+        // There is time while it runs.
+        self.declaration.output_schema.make();
         let ended = match &in_place {
             Some(open) => open.wait(running),
             None => running.wait(),
@@ -227,8 +282,8 @@ impl Room<'_> {
         let ended = ended.map_err(of_sandbox)?;
         Ok(Over {
             whole: ended.failed_by.is_none() && !ended.stopped,
-            mark: mark.with_clock_set(ended.clock_was_set),
-            ended: told(ended, wanted.limits, self.ticket.execution.as_str()),
+            mark: mark.map(|mark| mark.with_clock_set(ended.clock_was_set)),
+            ended: told(ended, limits, self.ticket.execution.as_str()),
             places,
             taken,
             locked,
@@ -264,10 +319,11 @@ fn left_running(
 }
 
 fn told(ended: Ended, limits: Limits, artifact: &str) -> CommandEnded {
+    let artifact = (ended.output.bytes > 0).then(|| artifact.to_owned());
     CommandEnded {
         exit: Some(ended.exit),
         stopped: ended.stopped,
-        printed: Printed::of(&ended.output, Some(artifact.to_owned())),
+        printed: Printed::of(&ended.output, artifact),
         lane: ended.lane,
         enforcers: ended.enforcers,
         limits,

@@ -164,12 +164,12 @@ impl Room<'_> {
             if layer.is_none() {
                 drop(layer::remove(&over.places.own));
             }
-        } else if self.ticket.class == Class::Destructive && !command.long_running {
+        } else if let Some(mark) = over.mark.filter(|_| self.ticket.class == Class::Destructive) {
             let own = Layer {
                 own: over.places.own.clone(),
                 paths: Vec::new(),
                 line: command.line.clone(),
-                mark: over.mark,
+                mark,
             };
             layer = Some(own);
             let kept = self.keep(
@@ -398,7 +398,12 @@ fn split_caches(over: &Over) -> Result<(), GateError> {
 }
 
 fn stage(over: &Over, set: &ChangeSet, transaction: &mut Transaction<'_>) -> Result<(), Failure> {
-    let staged = changes::stage(set, &over.places.upper(), transaction, &over.mark);
+    let Some(mark) = &over.mark else {
+        let message = "a command that only reads has written".to_owned();
+        let (kind, code) = (FailureKind::State, Code::Internal);
+        return Err(Failure::new(kind, Cause::ExecutionError, code, message));
+    };
+    let staged = changes::stage(set, &over.places.upper(), transaction, mark);
     staged.map_err(|error| of_stage(&error))
 }
 

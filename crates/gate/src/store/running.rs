@@ -4,10 +4,11 @@
 //! never committed, or its journal record says so. The logs speak of living processes, so nobody
 //! waits until they are on the disk.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use tagout_vocab::CallId;
@@ -39,34 +40,39 @@ pub(crate) struct Running {
         reason = "held for its lock, which says that this process lives"
     )]
     lock: File,
-    // Lines of one log must not be mixed by two threads.
-    turn: Mutex<()>,
+    /// What began and did not end. Lines of one log must not be mixed by two threads, so it is
+    /// held while one is added.
+    open: Mutex<BTreeSet<CallId>>,
 }
 
 impl Running {
-    fn add(&self, line: &Line) -> Result<(), GateError> {
-        let bytes = Store::bytes(&self.path, line)?;
-        let _turn = self
-            .turn
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(files::append_lines(&self.path, &bytes)?)
+    fn open(&self) -> MutexGuard<'_, BTreeSet<CallId>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn began(&self, ticket: &Ticket) -> Result<(), GateError> {
-        self.add(&Line::Began(Box::new(ticket.clone())))
+        let line = Store::bytes(&self.path, &Line::Began(Box::new(ticket.clone())))?;
+        let mut open = self.open();
+        // It may be there even where this fails.
+        open.insert(ticket.execution.clone());
+        Ok(files::append_lines(&self.path, &line)?)
     }
 
     /// A line that is missing makes recovery ask the ledger, which knows the end.
     pub(crate) fn ended(&self, execution: &CallId) {
-        drop(self.add(&Line::Ended(execution.clone())));
+        let Ok(line) = Store::bytes(&self.path, &Line::Ended(execution.clone())) else {
+            return;
+        };
+        let mut open = self.open();
+        if files::append_lines(&self.path, &line).is_ok() {
+            open.remove(execution);
+        }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let open = unended(&self.path);
-        if open.is_ok_and(|open| open.is_empty()) {
+        if self.open().is_empty() {
             drop(files::remove_note(&self.path));
             drop(files::remove_note(&self.path.with_extension("alive")));
         }
@@ -111,7 +117,7 @@ impl Store {
                 return Ok(Running {
                     path,
                     lock,
-                    turn: Mutex::new(()),
+                    open: Mutex::default(),
                 });
             }
         }

@@ -80,7 +80,7 @@ pub(crate) fn declaration(name: &str) -> Declaration {
         name: name.to_owned(),
         description: "A tool for tests.".to_owned(),
         input_schema: serde_json::from_str(schema).unwrap(),
-        output_schema: output_schema(),
+        output_schema: output_schema().into(),
         required_capabilities: tool.capabilities.clone(),
         resource_limits: ResourceLimits::default(),
         deterministic: true,

@@ -8,6 +8,19 @@ use crate::plan::Plan;
 use crate::session::Detached;
 use crate::wanted::Lane;
 
+/// A sandbox that waits for the word to start its command. There is none on this system.
+#[derive(Debug)]
+pub struct Prepared {
+    never: std::convert::Infallible,
+}
+
+impl Prepared {
+    /// Starts the command.
+    pub fn start(self) -> Result<Running, SandboxError> {
+        match self.never {}
+    }
+}
+
 /// A run that is under way. There is none on this system.
 #[derive(Debug)]
 pub struct Running {
@@ -69,7 +82,7 @@ pub fn use_helper(_program: PathBuf) {}
 pub fn start_helper_early(_home: Option<&std::path::Path>) {}
 
 /// Refuses.
-pub(crate) fn start(_plan: Plan) -> Result<Running, SandboxError> {
+pub(crate) fn prepare(_plan: Plan) -> Result<Prepared, SandboxError> {
     Err(unavailable().into())
 }
 

@@ -3,14 +3,17 @@
 //! Only a handful of files is written, so they are written here rather than through a library.
 
 mod found;
+mod left;
 
 pub(super) use found::locate;
+pub(crate) use left::Left;
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::choice::{Chosen, Place, Version};
@@ -25,25 +28,46 @@ const PREFIX: &str = "tagout-";
 /// Groups that are looked at for removal each time; a run makes at most two.
 const SWEPT_MAX: usize = 64;
 
+/// What a group tells about its processes.
+const PIDS: &str = "pids.events";
+
+/// A group's counts are a few short lines.
+const COUNTS_BYTES_MAX: usize = 4096;
+
 /// Numbers the groups of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// Groups of runs that are over and that someone else removes after this process. One that goes on
+/// for long removes them itself, as soon as it makes others.
+static OVER: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// One group, removed when it is dropped.
 #[derive(Debug)]
 struct Group {
     path: PathBuf,
     version: Version,
+    /// Files of it that are read later, already open.
+    open: Vec<(&'static str, File)>,
+    /// Whether a process that outlives the run removes it.
+    is_left: bool,
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // A group that can't go now, because a process of it is still dying, is swept later.
-        drop(fs::remove_dir(&self.path));
+        if self.is_left {
+            over().push(std::mem::take(&mut self.path));
+        } else {
+            // A group that can't go now, because a process of it is still dying, is swept later.
+            drop(fs::remove_dir(&self.path));
+        }
     }
 }
 
-/// The control groups of one run: made before the start by the calling process, removed when
-/// dropped.
+fn over() -> MutexGuard<'static, Vec<PathBuf>> {
+    OVER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The control groups of one run: made before the start by the calling process.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     memory: Option<Group>,
@@ -53,6 +77,7 @@ pub(crate) struct Groups {
 impl Groups {
     /// Makes what the choice needs.
     pub(crate) fn create(chosen: &Chosen) -> io::Result<Self> {
+        over().retain(|path| !left::is_gone(path));
         let mut groups = Self::default();
         if let (Some(place), Some(bytes)) = (&chosen.memory, chosen.limits.memory_bytes) {
             let group = Group::make(place)?;
@@ -83,16 +108,35 @@ impl Groups {
         groups.map(Group::join_file).collect()
     }
 
+    /// Where they are.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let groups = [&self.memory, &self.pids].into_iter().flatten();
+        groups.map(|group| group.path.as_path())
+    }
+
+    /// Another process was told to remove them.
+    pub(crate) fn leave(&mut self) {
+        let groups = [&mut self.memory, &mut self.pids].into_iter().flatten();
+        groups.for_each(|group| group.is_left = true);
+    }
+
+    /// Opens what is read after the end; until then there is time.
+    pub(crate) fn open(&mut self) {
+        if let Some(group) = &mut self.memory {
+            let files = [group.kills_file(), group.peak_file(), PIDS];
+            files.into_iter().for_each(|file| group.open(file));
+        }
+        if let Some(group) = &mut self.pids {
+            group.open(PIDS);
+        }
+    }
+
     /// The limit that the groups saw being hit; asked after the end. A group that can't be read may
     /// have seen anything, so it counts as hit.
     pub(crate) fn hit(&self) -> Option<LimitHit> {
         if let Some(group) = &self.memory {
-            let file = match group.version {
-                Version::One => "memory.oom_control",
-                Version::Two => "memory.events",
-            };
             let kills = group
-                .get(file)
+                .get(group.kills_file())
                 .ok()
                 .and_then(|text| counted(&text, "oom_kill"));
             if kills != Some(0) {
@@ -104,7 +148,7 @@ impl Groups {
             }
         }
         let pids = self.pids.as_ref().or(self.memory.as_ref())?;
-        let refused = counted(&pids.get("pids.events").ok()?, "max")?;
+        let refused = counted(&pids.get(PIDS).ok()?, "max")?;
         (refused > 0).then(|| {
             let detail = format!("the kernel refused {refused} new ones");
             LimitHit::new(Limit::Processes, pids.name(), detail)
@@ -114,11 +158,7 @@ impl Groups {
     /// The most memory that the groups saw in use; asked after the end.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
         let group = self.memory.as_ref()?;
-        let file = match group.version {
-            Version::One => "memory.max_usage_in_bytes",
-            Version::Two => "memory.peak",
-        };
-        group.get(file).ok()?.trim().parse().ok()
+        group.get(group.peak_file()).ok()?.trim().parse().ok()
     }
 }
 
@@ -141,14 +181,36 @@ fn counted(text: &str, word: &str) -> Option<u64> {
 
 impl Group {
     fn make(place: &Place) -> io::Result<Self> {
-        sweep(&place.path);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = place.path.join(format!("{PREFIX}{}-{number}", owner()?));
         fs::create_dir(&path)?;
         Ok(Self {
             path,
             version: place.version,
+            open: Vec::new(),
+            is_left: false,
         })
+    }
+
+    fn kills_file(&self) -> &'static str {
+        match self.version {
+            Version::One => "memory.oom_control",
+            Version::Two => "memory.events",
+        }
+    }
+
+    fn peak_file(&self) -> &'static str {
+        match self.version {
+            Version::One => "memory.max_usage_in_bytes",
+            Version::Two => "memory.peak",
+        }
+    }
+
+    /// Opens a file for later. One that can't be opened now is asked for again then.
+    fn open(&mut self, file: &'static str) {
+        if let Ok(opened) = File::open(self.path.join(file)) {
+            self.open.push((file, opened));
+        }
     }
 
     fn join_file(&self) -> io::Result<OwnedFd> {
@@ -194,7 +256,13 @@ impl Group {
     }
 
     fn get(&self, file: &str) -> io::Result<String> {
-        kernel::text(self.path.join(file))
+        let Some((_, open)) = self.open.iter().find(|(name, _)| *name == file) else {
+            return kernel::text(self.path.join(file));
+        };
+        let mut text = [0; COUNTS_BYTES_MAX];
+        let length = open.read_at(&mut text, 0)?;
+        let text = text.get(..length).unwrap_or_default();
+        String::from_utf8(text.to_vec()).map_err(|_| io::ErrorKind::InvalidData.into())
     }
 }
 
@@ -220,7 +288,7 @@ fn started(pid: u32) -> Option<u64> {
 }
 
 /// Removes the groups that runs of processes that are gone have left here.
-fn sweep(place: &Path) {
+pub(super) fn sweep(place: &Path) {
     let Ok(entries) = fs::read_dir(place) else {
         return;
     };

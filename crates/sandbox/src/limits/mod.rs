@@ -31,7 +31,7 @@ pub use choice::LimitHost;
 pub(crate) use choice::{Chosen, choose, lines};
 
 #[cfg(target_os = "linux")]
-pub(crate) use cgroup::{Groups, join};
+pub(crate) use cgroup::{Groups, Left, join};
 #[cfg(target_os = "linux")]
 pub(crate) use probe::probe;
 #[cfg(target_os = "linux")]

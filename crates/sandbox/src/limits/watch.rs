@@ -66,6 +66,11 @@ impl Watcher {
         }
     }
 
+    /// The command starts now, from when on its time counts.
+    pub(crate) fn begin(&mut self) {
+        self.started = Instant::now();
+    }
+
     /// How often it wants to look; `None` if it has nothing to watch.
     pub(crate) fn interval(&self) -> Option<Duration> {
         (self.limits != Limits::default()).then_some(INTERVAL)

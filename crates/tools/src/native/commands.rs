@@ -15,19 +15,23 @@ pub(super) fn execute_command(
     input: Input<'_>,
     context: &mut Context<'_, '_>,
 ) -> Result<Value, ToolError> {
+    let ended = context.command(&wanted(input)?)?;
+    Ok(answer(&ended))
+}
+
+/// The command that the input asks for.
+pub(super) fn wanted(input: Input<'_>) -> Result<Command, ToolError> {
     let line = input.text("command")?;
     if line.trim().is_empty() {
         return Err(invalid("`command` is empty"));
     }
     input.text_opt("description")?;
-    let command = Command {
+    Ok(Command {
         line: line.to_owned(),
         cwd: input.text_opt("cwd")?.map(str::to_owned),
         timeout_ms: timeout_ms(input)?,
         long_running: input.flag("long_running")?,
-    };
-    let ended = context.command(&command)?;
-    Ok(answer(&ended))
+    })
 }
 
 /// The time that the call gives the command; milliseconds count before seconds.

@@ -15,12 +15,12 @@ mod session;
 
 use serde_json::{Map, Value};
 use tagout_gate::policy::catalogue::Catalogue;
-use tagout_gate::{Context, Tool, ToolError};
+use tagout_gate::{Command, Context, Tool, ToolError};
 use tagout_vocab::limits::{
     COMMAND_TIME_MS_MAX, RUN_FILE_BYTES_MAX, RUN_MEMORY_BYTES_MAX, TOOL_FILE_BYTES_MAX,
     TOOL_MEMORY_BYTES_MAX, TOOL_SEARCH_TIME_MS_MAX, TOOL_TIME_MS_MAX,
 };
-use tagout_vocab::{Declaration, ResourceLimits, Role};
+use tagout_vocab::{Declaration, ResourceLimits, Role, Schema};
 use thiserror::Error;
 
 use input::Input;
@@ -311,12 +311,21 @@ const SPECS: &[Spec] = &[
 /// One native tool.
 struct Native {
     declaration: Declaration,
+    role: Option<Role>,
     run: Run,
 }
 
 impl Tool for Native {
     fn declaration(&self) -> &Declaration {
         &self.declaration
+    }
+
+    fn command(&self, input: &Map<String, Value>) -> Option<Command> {
+        match self.role {
+            // What is wrong with the input is told by the run.
+            Some(Role::Shell) => commands::wanted(Input::new(input)).ok(),
+            Some(_) | None => None,
+        }
     }
 
     fn run(
@@ -353,6 +362,7 @@ pub fn native_playing(
 fn made(spec: &Spec, catalogue: &Catalogue) -> Result<Box<dyn Tool>, NativeError> {
     Ok(Box::new(Native {
         declaration: declaration(spec, catalogue)?,
+        role: catalogue.native_tool(spec.id).and_then(|tool| tool.role),
         run: spec.run,
     }))
 }
@@ -385,7 +395,7 @@ fn declaration(spec: &Spec, catalogue: &Catalogue) -> Result<Declaration, Native
         name: spec.name.to_owned(),
         description: spec.about.to_owned(),
         input_schema,
-        output_schema: (spec.output)(),
+        output_schema: Schema::later(spec.output),
         required_capabilities: entry.capabilities.clone(),
         resource_limits: limits(spec, entry.role),
         deterministic: spec.promise != Promise::Fresh,

@@ -120,7 +120,7 @@ fn liar(body: Body) -> Liar {
             name: "Liar".to_owned(),
             description: "Says one thing and does another.".to_owned(),
             input_schema: schema("path", "string"),
-            output_schema: schema("number", "integer"),
+            output_schema: schema("number", "integer").into(),
             required_capabilities: vec![
                 "filesystem.read".to_owned(),
                 "filesystem.write".to_owned(),
@@ -250,7 +250,7 @@ fn a_declaration_that_says_too_little_is_found() {
     tool.declaration.required_capabilities = vec!["filesystem.wirte".to_owned()];
     assert_eq!(found(&tool), [Promise::Declaration]);
     let mut tool = liar(|_, _| Ok(json!({})));
-    tool.declaration.output_schema = json!({"type": "object"});
+    tool.declaration.output_schema = json!({"type": "object"}).into();
     assert_eq!(found(&tool), [Promise::Schemas]);
     let scratch = tempfile::tempdir().unwrap();
     let none = conformance(&liar(|_, _| Ok(json!({}))), &[], scratch.path());

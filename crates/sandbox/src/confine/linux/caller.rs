@@ -160,9 +160,19 @@ pub struct Running {
     output_bytes_max: Option<u64>,
 }
 
-/// Builds the sandbox and starts the command. The first process builds, while here everything else
-/// is made ready; only then it is given the word to start anything.
-pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
+/// A sandbox that waits for the word to start its command. Dropping it ends it without.
+#[derive(Debug)]
+pub struct Prepared {
+    running: Running,
+    /// The control groups that the command will be in.
+    joins: Vec<OwnedFd>,
+    program: Option<Raw>,
+    wall: Option<Duration>,
+}
+
+/// Has the sandbox built. The first process builds, while here everything else is made ready; it
+/// starts nothing until it is given the word.
+pub(crate) fn prepare(plan: Plan) -> Result<Prepared, SandboxError> {
     let spec = spec::of(&plan);
     let program = spec.argv.first().cloned();
     let (wall, output_bytes_max) = (spec.limits.limits.wall, spec.limits.limits.output_bytes);
@@ -172,7 +182,6 @@ pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
     let wanted = plan.wanted;
     let input = input(wanted.input).map_err(setup("the command's input"))?;
     let (ours, [output, errors]) = outputs(&wanted)?;
-    let begun = Instant::now();
     let request = Request::Launch(Box::new(spec));
     let handles = [&theirs, &input, &output, &errors].map(AsFd::as_fd);
     match &wanted.network {
@@ -190,8 +199,8 @@ pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
         groups: Groups::default(),
         enforcers: plan.enforcers,
         lane: plan.form.lane,
-        begun,
-        until: wall.map(|wall| begun + wall + Duration::from_millis(SANDBOX_SILENCE_MS_MAX)),
+        begun: Instant::now(),
+        until: None,
         clock,
         output_bytes_max,
     };
@@ -200,11 +209,45 @@ pub(crate) fn start(plan: Plan) -> Result<Running, SandboxError> {
         running.collector = Some(reader);
     }
     running.groups = Groups::create(&plan.chosen).map_err(setup("the control groups"))?;
+    leave_to_helper(&mut running.groups);
     let joins = running.groups.joins();
     let joins = joins.map_err(setup("the control groups"))?;
-    channel::send_word(&running.run, &joins).map_err(setup("the control groups"))?;
-    running.placed = wait_for_program(&running.run, running.until, program.as_ref())?;
-    Ok(running)
+    Ok(Prepared {
+        running,
+        joins,
+        program,
+        wall,
+    })
+}
+
+/// Lets the helper remove the groups, which outlive this process by a moment. Without a helper they
+/// go when they can, and the next run looks for those that could not.
+fn leave_to_helper(groups: &mut Groups) {
+    let paths: Vec<Raw> = groups.paths().map(Raw::from).collect();
+    let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    let told = |helper: &mut Helper| {
+        let request = Request::Groups(paths);
+        channel::send_request(&helper.control, &request, &[]).is_ok()
+    };
+    if slot.as_mut().is_some_and(told) {
+        groups.leave();
+    }
+}
+
+impl Prepared {
+    /// Starts the command; returns once its program runs.
+    pub fn start(self) -> Result<Running, SandboxError> {
+        let mut running = self.running;
+        running.begun = Instant::now();
+        let silence = Duration::from_millis(SANDBOX_SILENCE_MS_MAX);
+        running.until = self.wall.map(|wall| running.begun + wall + silence);
+        let word = channel::send_word(&running.run, &self.joins);
+        word.map_err(setup("the control groups"))?;
+        drop(self.joins);
+        running.groups.open();
+        running.placed = wait_for_program(&running.run, running.until, self.program.as_ref())?;
+        Ok(running)
+    }
 }
 
 /// What a command could not do to its output's file or to a reader of it.

@@ -7,10 +7,9 @@ use std::os::fd::OwnedFd;
 use rustix::process::Pid;
 
 use super::landlock::Rules;
-use super::seccomp::Filter;
 use super::sys;
 use super::wire::{At, Failed, Raw, Report, Spec};
-use super::{direct, landlock, seccomp};
+use super::{direct, landlock};
 use crate::limits;
 
 /// Where programs are looked for when the environment names no place.
@@ -20,13 +19,13 @@ const SEARCH_DEFAULT: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 pub(super) fn start(
     spec: &Spec,
     standard: &[OwnedFd; 3],
-    (rules, filter): (Rules, &Filter),
+    rules: Rules,
 ) -> Result<Result<Pid, i32>, Failed> {
     let mut report = None;
     // The new process takes the rules out of the memory that both share.
     let mut rules = Some(rules);
     let pid = sys::start_beside(&mut || {
-        report = Some(become_program(spec, standard, (rules.take(), filter)));
+        report = Some(become_program(spec, standard, rules.take()));
     })
     .at("the command's process (fork)")?;
     match report {
@@ -43,9 +42,9 @@ pub(super) fn start(
     }
 }
 
-/// Puts the last walls up around this process and becomes the program. Returns what went wrong.
-fn become_program(spec: &Spec, standard: &[OwnedFd; 3], walls: Walls<'_>) -> Report {
-    match enclose(spec, standard, walls) {
+/// Puts the last wall up around this process and becomes the program. Returns what went wrong.
+fn become_program(spec: &Spec, standard: &[OwnedFd; 3], rules: Option<Rules>) -> Report {
+    match enclose(spec, standard, rules) {
         Ok((argv, env)) => Report::NoProgram {
             errno: execute(spec, &argv, &env)
                 .raw_os_error()
@@ -57,13 +56,10 @@ fn become_program(spec: &Spec, standard: &[OwnedFd; 3], walls: Walls<'_>) -> Rep
 
 type Words = Vec<CString>;
 
-/// The last walls, made ready.
-type Walls<'a> = (Option<Rules>, &'a Filter);
-
 fn enclose(
     spec: &Spec,
     [input, output, errors]: &[OwnedFd; 3],
-    (rules, filter): Walls<'_>,
+    rules: Option<Rules>,
 ) -> Result<(Words, Words), Failed> {
     sys::reset_signals();
     rustix::process::setsid().at("a session of its own")?;
@@ -76,7 +72,6 @@ fn enclose(
     limits::apply(&spec.limits).at("the limits of a process")?;
     let rules = rules.ok_or(rustix::io::Errno::INVAL);
     landlock::restrict(rules.at("Landlock, whose rules were used already")?)?;
-    seccomp::apply(filter)?;
     Ok((argv, env))
 }
 

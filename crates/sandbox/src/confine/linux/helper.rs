@@ -11,6 +11,7 @@ use super::seccomp::{self, Filter, Traits};
 use super::sys::{self, Side};
 use super::wire::{At, Failed, Net, Raw, Report, Request, Spec};
 use super::{ahead, ids, keeper};
+use crate::limits::Left;
 
 /// What the helper is called in its own argument list; no person types it by accident.
 pub(super) const HELPER_NAME: &str = "tagout-sandbox-helper";
@@ -59,14 +60,19 @@ fn serve(hidden: Option<&[Raw]>) -> io::Result<()> {
     let control = begin_process()?;
     sys::forget_children();
     let mut back = hidden.and_then(|hidden| ahead::offer(&control, hidden));
+    let mut left = Left::default();
     loop {
         let next = back
             .take()
             .map_or_else(|| channel::next_request(&control), |one| Ok(Some(one)));
         let Some((request, handles)) = next? else {
+            left.remove();
             return Ok(());
         };
         match (request, Handles::new(handles)) {
+            (Request::Groups(paths), _) => {
+                left.add(paths.iter().map(|path| path.path().to_owned()));
+            }
             (Request::Launch(spec), Some(handles)) => {
                 launch(&spec, handles, &[control.as_fd()]);
             }

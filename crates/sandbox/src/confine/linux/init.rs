@@ -15,7 +15,7 @@ use tagout_vocab::limits::{LEFT_BEHIND_GRACE_MS, LEFT_BEHIND_NAMES_MAX};
 
 use super::command;
 use super::mounts::{self, Ground};
-use super::seccomp::Filter;
+use super::seccomp::{self, Filter};
 use super::sys;
 use super::tree;
 use super::wire::{At, Failed, Net, Raw, Report, Spec};
@@ -129,9 +129,11 @@ fn go(
     let Stand { children, ground } = stand;
     let kept = kept_output(spec, &standard).at("watching the output")?;
     let uppers = enter(spec, ground)?;
-    let watcher = Watcher::new(&spec.limits, uppers);
-    // While the caller makes the control groups.
+    let mut watcher = Watcher::new(&spec.limits, uppers);
+    // While the caller makes up its mind. The filter holds this process too, which from here on has
+    // no use for anything that it refuses.
     let rules = landlock::rules(spec)?;
+    seccomp::apply(filter)?;
     let Ok(Some(groups)) = channel::receive_word(run) else {
         // Who asked has changed its mind, or is gone.
         sys::leave(1);
@@ -140,7 +142,8 @@ fn go(
         limits::join(group).at("joining a control group")?;
     }
     drop(groups);
-    let first = match command::start(spec, &standard, (rules, filter))? {
+    watcher.begin();
+    let first = match command::start(spec, &standard, rules)? {
         Ok(first) => first,
         Err(errno) => return Ok(Report::NoProgram { errno }),
     };

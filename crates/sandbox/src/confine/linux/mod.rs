@@ -26,8 +26,8 @@ mod sys;
 mod tree;
 mod wire;
 
-pub(crate) use caller::start;
-pub use caller::{Running, Stopper, start_helper_early, use_helper};
+pub(crate) use caller::prepare;
+pub use caller::{Prepared, Running, Stopper, start_helper_early, use_helper};
 pub use helper::serve_if_helper;
 pub(crate) use session::{alive, stop, stop_one};
 

@@ -115,6 +115,8 @@ pub(crate) struct Spec {
 pub(super) enum Request {
     /// Run this. Comes with the run's socket and the three standard descriptors.
     Launch(Box<Spec>),
+    /// Remove these control groups once the caller is gone. Not answered.
+    Groups(Vec<Raw>),
     /// Which long-running commands still run? Answered with their numbers.
     Alive,
     /// End this one. Answered with whether it ran.
