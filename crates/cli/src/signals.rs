@@ -12,6 +12,7 @@ pub(crate) struct Interrupted(Arc<AtomicU8>);
 impl Interrupted {
     /// The number of the signal.
     pub(crate) fn signal(&self) -> Option<u8> {
+        tagout_sandbox::hear_interrupts();
         let signal = self.0.load(Ordering::Acquire);
         (signal != 0).then_some(signal)
     }

@@ -239,18 +239,17 @@ impl Engine {
             arguments,
             entry,
             warnings,
+            session,
             ready,
         } = admitted;
         let inner = &self.inner;
         let (execution, ticket, claim) = permit.begin();
-        let session = inner.site.store.session(&ticket.session);
-        let running = inner.running();
-        let (session, entry, running) = match (session, entry, running) {
-            (Ok(session), Some(entry), Ok(running)) => (session.session, entry, running),
-            (Err(error), _, _) | (_, _, Err(error)) => {
+        let (entry, running) = match (entry, inner.running()) {
+            (Some(entry), Ok(running)) => (entry, running),
+            (_, Err(error)) => {
                 return close::aborted(inner, (execution, &ticket), close::of_state(&error));
             }
-            (Ok(_), None, Ok(_)) => {
+            (None, Ok(_)) => {
                 return close::aborted(inner, (execution, &ticket), close::not_registered());
             }
         };

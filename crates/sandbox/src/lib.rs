@@ -51,7 +51,7 @@ pub use output::{Captured, Listener, LiveSink, Output, Stream};
 pub use plan::{Enforcer, NETWORK_OPEN, Plan, nested_mount, plan};
 pub use scratch::remove as remove_scratch;
 pub use session::{Detached, exit_note, session_runs, stop_detached, stop_session};
-pub use signals::on_interrupt;
+pub use signals::{hear_interrupts, on_interrupt};
 #[cfg(target_os = "linux")]
 #[doc(hidden)]
 pub use start::begin;

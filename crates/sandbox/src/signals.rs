@@ -1,13 +1,17 @@
-//! Signals that ask this process to end, handed to a thread that can do something about it.
+//! Signals that ask this process to end, heard while it waits for a command.
+//!
+//! They are held back and read from a descriptor by who waits, so that no thread is needed that
+//! would have to be ended first when the process leaves.
 
 #[cfg(target_os = "linux")]
 #[allow(
     unsafe_code,
-    reason = "no safe interface blocks signals and waits for them"
+    reason = "no safe interface blocks signals and turns them into a descriptor"
 )]
 mod waiting {
     use std::io;
     use std::mem::MaybeUninit;
+    use std::os::fd::{FromRawFd as _, OwnedFd};
 
     /// The signals that people and systems end a program with.
     const ENDINGS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
@@ -25,48 +29,80 @@ mod waiting {
         }
     }
 
-    /// Holds the signals back in this thread and every one that it starts.
-    pub(super) fn hold() -> io::Result<()> {
+    /// Holds the signals back in this thread and every one that it starts; they are read from the
+    /// descriptor, which never makes anybody wait.
+    pub(super) fn hold() -> io::Result<OwnedFd> {
         let set = endings();
         // SAFETY: the set is whole, and no old set is asked for.
         let failed =
             unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
-        if failed == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::from_raw_os_error(failed))
+        if failed != 0 {
+            return Err(io::Error::from_raw_os_error(failed));
         }
-    }
-
-    /// Waits for the next of them.
-    pub(super) fn next() -> io::Result<u8> {
-        let set = endings();
-        let mut signal: libc::c_int = 0;
-        // SAFETY: both point to values of their types that live until the call returns.
-        let failed = unsafe { libc::sigwait(&raw const set, &raw mut signal) };
-        if failed == 0 {
-            Ok(u8::try_from(signal).unwrap_or(u8::MAX))
-        } else {
-            Err(io::Error::from_raw_os_error(failed))
+        // SAFETY: the set is whole; a new descriptor is asked for.
+        let fd =
+            unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
         }
+        // SAFETY: the kernel just made this descriptor for this process, and nobody else has it.
+        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 }
 
-/// Calls back, on a thread of its own, for each signal that asks this process to end. It has to be
-/// set up before other threads are started; from then on the signals end nothing by themselves.
 #[cfg(target_os = "linux")]
-pub fn on_interrupt(mut then: impl FnMut(u8) + Send + 'static) -> std::io::Result<()> {
-    waiting::hold()?;
-    let watch = move || {
-        while let Ok(signal) = waiting::next() {
-            then(signal);
+mod heard {
+    use std::io;
+    use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+    use std::sync::{Mutex, OnceLock, PoisonError};
+
+    use super::waiting;
+
+    type Then = Box<dyn FnMut(u8) + Send>;
+
+    static SIGNALS: OnceLock<OwnedFd> = OnceLock::new();
+    static THEN: Mutex<Option<Then>> = Mutex::new(None);
+
+    /// A notice begins with the signal's number.
+    const NOTICE_BYTES: usize = size_of::<libc::signalfd_siginfo>();
+
+    /// Calls back for each signal that asks this process to end, in the thread that waits for a
+    /// command, or that asks with [`hear_interrupts`]. It has to be set up before other threads are
+    /// started; from then on the signals end nothing by themselves.
+    pub fn on_interrupt(then: impl FnMut(u8) + Send + 'static) -> io::Result<()> {
+        let signals = waiting::hold()?;
+        *THEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(then));
+        // A second word changes who is called; the descriptor is the same for all.
+        SIGNALS.set(signals).ok();
+        Ok(())
+    }
+
+    /// Becomes readable when there is one to hear.
+    pub(crate) fn interrupts() -> Option<BorrowedFd<'static>> {
+        SIGNALS.get().map(OwnedFd::as_fd)
+    }
+
+    /// Calls back for those that came, and waits for none.
+    pub fn hear_interrupts() {
+        let Some(signals) = interrupts() else {
+            return;
+        };
+        let mut notice = [0_u8; NOTICE_BYTES];
+        while rustix::io::read(signals, &mut notice).is_ok_and(|length| length == NOTICE_BYTES) {
+            let number = notice
+                .first_chunk()
+                .map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+            if let Some(then) = &mut *THEN.lock().unwrap_or_else(PoisonError::into_inner) {
+                then(u8::try_from(number).unwrap_or(u8::MAX));
+            }
         }
-    };
-    std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(watch)?;
-    Ok(())
+    }
 }
+
+#[cfg(target_os = "linux")]
+pub(crate) use heard::interrupts;
+#[cfg(target_os = "linux")]
+pub use heard::{hear_interrupts, on_interrupt};
 
 /// There is nothing to end on this system, so the signals keep their meaning.
 #[cfg(not(target_os = "linux"))]
@@ -74,3 +110,7 @@ pub fn on_interrupt(then: impl FnMut(u8) + Send + 'static) -> std::io::Result<()
     drop(then);
     Ok(())
 }
+
+/// There is nothing to hear on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn hear_interrupts() {}

@@ -139,15 +139,15 @@ fn read_open(file: Handle, path: &Path, max: u64) -> Result<Vec<u8>, Error> {
     } else {
         0
     };
-    let mut bytes = vec![0; room];
-    let mut file = file.into_file();
+    let mut bytes = Vec::with_capacity(room);
+    let file = file.into_file();
     // Whatever goes wrong here is left to the second way, which tries again.
     let found = if room == 0 {
         0
     } else {
-        file.read(&mut bytes).unwrap_or(0)
+        let at_once = (&file).take(room as u64).read_to_end(&mut bytes);
+        at_once.unwrap_or(bytes.len())
     };
-    bytes.truncate(found);
     if found != expected || room == 0 {
         // Someone writes it just now, or it is none that knows its length.
         bytes.reserve(expected.saturating_add(1).saturating_sub(found));
@@ -356,6 +356,50 @@ pub fn append_lines(path: &Path, lines: &[u8]) -> Result<(), Error> {
         bytes.push(b'\n');
     }
     file.write_all(&bytes).map_err(doing())
+}
+
+/// A file of lines that one process adds to. It is locked for as long as that lives, and is about
+/// living processes, so that nobody waits for the disk.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    file: std::fs::File,
+    /// Whether the last line may be half there.
+    torn: bool,
+}
+
+impl Log {
+    /// Begins a log that only its owner can read. `None` if someone who cleans up took it for a dead
+    /// process's before it was locked.
+    pub fn begin(path: &Path) -> Result<Option<Self>, Error> {
+        let (folder, name) = split(path)?;
+        let file = sys::open_append(&folder, &name, 0o600).map_err(at("write", shown(path)))?;
+        wait_for(&file, path)?;
+        let is_there = sys::stat(&file).map_err(at("look at", shown(path)))?.nlink > 0;
+        Ok(is_there.then(|| Self {
+            path: path.to_owned(),
+            file: file.into_file(),
+            torn: false,
+        }))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds a whole line, with its end. One that could be added in part only spoils no other.
+    pub fn add(&mut self, line: &[u8]) -> Result<(), Error> {
+        let ended: &[u8] = if self.torn { b"\n" } else { b"" };
+        let added = self.file.write_all(&[ended, line].concat());
+        self.torn = added.is_err();
+        added.map_err(at("append to", shown(&self.path)))
+    }
+
+    /// Removes it.
+    pub fn remove(&self) -> Result<(), Error> {
+        remove_note(&self.path)
+    }
 }
 
 /// A lock between processes, held until it is dropped or the process ends.

@@ -137,6 +137,7 @@ impl Step<'_> {
             arguments: judged.arguments,
             entry,
             warnings,
+            session: self.record.session.clone(),
             ready,
         })))
     }

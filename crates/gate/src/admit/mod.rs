@@ -14,8 +14,8 @@ use tagout_ledger::NewEvent;
 use tagout_policy::judge::{Approval, Case};
 use tagout_policy::session::{self, Happening};
 use tagout_vocab::{
-    Call, CallId, Digest, Gate, GrantId, IntentId, Judgement, Refusal, Role, SessionId, Timestamp,
-    Verdict, WorkspacePath,
+    Call, CallId, Digest, Gate, GrantId, IntentId, Judgement, Refusal, Role, Session, SessionId,
+    Timestamp, Verdict, WorkspacePath,
 };
 
 use crate::command::{Attached, Ready};
@@ -62,6 +62,8 @@ pub(crate) struct Admitted {
     pub(crate) arguments: Map<String, Value>,
     pub(crate) entry: Option<Arc<Entry>>,
     pub(crate) warnings: Vec<String>,
+    /// The session as it was stored.
+    pub(crate) session: Session,
     /// The command of the call, if it has one that could be made ready.
     pub(crate) ready: Option<Ready>,
 }

@@ -111,6 +111,11 @@ impl Places {
         })
     }
 
+    /// Whether there are layers of this execution.
+    pub(crate) fn has_layers(&self) -> bool {
+        self.stacked || !self.caches.is_empty()
+    }
+
     /// The layer that the command writes to.
     pub(crate) fn upper(&self) -> PathBuf {
         self.own.join("upper")
@@ -178,7 +183,11 @@ impl Room<'_> {
             return false;
         }
         let plain = &self.yard.words.without_caches;
-        found.class == Class::Safe && found.parts.iter().all(|part| plain.contains(&part.program))
+        found.class == Class::Safe
+            && found
+                .parts
+                .iter()
+                .all(|part| plain.contains(&part.program.as_str()))
     }
 
     /// The lane that the command is meant for.

@@ -141,7 +141,7 @@ impl fmt::Debug for Stop {
 #[derive(Debug)]
 pub(crate) struct Yard {
     pub(crate) given: Commands,
-    pub(crate) words: Words,
+    pub(crate) words: Words<'static>,
     host: OnceLock<Host>,
 }
 

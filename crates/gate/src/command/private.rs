@@ -20,7 +20,7 @@ use super::words::Words;
 #[derive(Debug)]
 pub(crate) struct Private<'w> {
     root: &'w Path,
-    words: &'w Words,
+    words: &'w Words<'static>,
     tracked: Tracked,
     exclude: Gitignore,
     /// The ignore file of each folder, read when first asked for.
@@ -39,7 +39,7 @@ fn lines(folder: &Path, file: &Path) -> Gitignore {
 }
 
 impl<'w> Private<'w> {
-    pub(crate) fn of(root: &'w Path, words: &'w Words) -> Self {
+    pub(crate) fn of(root: &'w Path, words: &'w Words<'static>) -> Self {
         Self {
             root,
             words,
@@ -58,7 +58,7 @@ impl<'w> Private<'w> {
             return false;
         };
         let names: Vec<&str> = text.split('/').collect();
-        let is = |list: &[String], name: &str| list.iter().any(|known| known == name);
+        let is = |list: &[&str], name: &str| list.contains(&name);
         let generated = |name: &&str| is(&self.words.generated_files, name);
         if !is_dir && names.last().is_some_and(generated) {
             return !owned();
@@ -69,7 +69,7 @@ impl<'w> Private<'w> {
 
     /// Whether a path is built or ignored.
     fn is_left_out(&self, names: &[&str], is_dir: bool, owned: impl FnOnce() -> bool) -> bool {
-        let is = |list: &[String], name: &str| list.iter().any(|known| known == name);
+        let is = |list: &[&str], name: &str| list.contains(&name);
         let mut above = PathBuf::new();
         for (at, name) in names.iter().enumerate() {
             let last = at + 1 == names.len();

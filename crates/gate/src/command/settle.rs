@@ -164,7 +164,10 @@ impl Room<'_> {
             if layer.is_none() {
                 drop(layer::remove(&over.places.own));
             }
-        } else if let Some(mark) = over.mark.filter(|_| self.ticket.class == Class::Destructive) {
+        } else if let Some(mark) = over
+            .mark
+            .filter(|_| self.ticket.class == Class::Destructive)
+        {
             let own = Layer {
                 own: over.places.own.clone(),
                 paths: Vec::new(),
@@ -181,7 +184,7 @@ impl Room<'_> {
             if refused.is_none() {
                 refused = kept.err();
             }
-        } else {
+        } else if over.places.has_layers() {
             drop(layer::remove(&over.places.own));
         }
         ended.given_up = refused.as_ref().is_some_and(|refused| !refused.parked);

@@ -1,6 +1,6 @@
 //! What is known of everyday tools, as data: build folders, caches.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
@@ -11,30 +11,37 @@ const TEXT: &str = include_str!("../../data/commands.json");
 /// The data as it stands in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Words {
+pub(crate) struct Words<'t> {
     /// Names of folders that only builds and tools write to.
-    pub(crate) build_folders: Vec<String>,
+    #[serde(borrow)]
+    pub(crate) build_folders: Vec<&'t str>,
     /// Names of files that tools write by themselves from others, such as lists of versions.
-    pub(crate) generated_files: Vec<String>,
+    #[serde(borrow)]
+    pub(crate) generated_files: Vec<&'t str>,
     /// Folders of the home in which tools keep what they can fetch or make again.
-    pub(crate) caches: Vec<CacheFolder>,
+    #[serde(borrow)]
+    pub(crate) caches: Vec<CacheFolder<'t>>,
     /// Programs that keep nothing in the home when they only read.
-    pub(crate) without_caches: BTreeSet<String>,
+    #[serde(borrow)]
+    pub(crate) without_caches: Vec<&'t str>,
     /// Variables that every command gets, whatever the person's own environment says.
-    pub(crate) environment: BTreeMap<String, String>,
+    #[serde(borrow)]
+    pub(crate) environment: BTreeMap<&'t str, &'t str>,
 }
 
 /// One cache of a tool.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CacheFolder {
+pub(crate) struct CacheFolder<'t> {
     /// Where it lies in the home.
-    pub(crate) folder: String,
+    #[serde(borrow)]
+    pub(crate) folder: &'t str,
     /// The variable that leads the tool elsewhere, where there is no such folder yet.
-    pub(crate) variable: Option<String>,
+    #[serde(borrow)]
+    pub(crate) variable: Option<&'t str>,
 }
 
-impl Words {
+impl Words<'static> {
     pub(crate) fn read() -> Result<Self, GateError> {
         serde_json::from_str(TEXT).map_err(|source| GateError::Damaged {
             path: "commands.json".into(),

@@ -96,11 +96,10 @@ fn killed_while_running() {
     });
     let running = world.site().state().join("gate/running");
     std::fs::write(
-        running.join("run-dead"),
+        running.join("run-dead.log"),
         format!("{}\n", serde_json::json!({"began": ticket})),
     )
     .unwrap();
-    std::fs::write(running.join("run-dead.alive"), "").unwrap();
     let (_engine, recovered) = world.open(vec![]);
     assert_eq!(recovered.rolled_back, [id]);
     assert_eq!(
@@ -114,7 +113,7 @@ fn killed_while_running() {
             "ROLLED_BACK"
         ]
     );
-    assert!(!running.join("run-dead").exists());
+    assert!(!running.join("run-dead.log").exists());
 }
 
 /// A living execution is never recovered by another process.

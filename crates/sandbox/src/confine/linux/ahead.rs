@@ -61,12 +61,11 @@ fn stand_by(
 }
 
 fn build(released: &OwnedFd, hidden: &[Raw]) -> Result<(Stand, Traits, Filter), Failed> {
-    let mut stand = Stand::begin(released)?;
     let root = rustix::process::geteuid().is_root();
     let closed: Vec<Raw> = hidden::on_machine(root)
         .map(|path| Raw::from(&path))
         .collect();
-    stand.build_ahead(hidden, &closed)?;
+    let stand = Stand::begin_ahead(released, hidden, &closed)?;
     let traits = Traits::usual(sys::landlock_abi());
     let filter = seccomp::compile(traits)?;
     Ok((stand, traits, filter))

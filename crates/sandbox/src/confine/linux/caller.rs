@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -26,11 +27,15 @@ use super::{session, spec};
 use crate::ended::{Ended, Exit};
 use crate::error::{Refused, SandboxError};
 use crate::hidden;
-use crate::limits::{Groups, Limit, LimitHit};
+use crate::limits::{Chosen, Groups, Limit, LimitHit};
 use crate::output::{Captured, Collector};
 use crate::plan::{Enforcer, Plan};
 use crate::session::Detached;
+use crate::signals;
 use crate::wanted::{Input, Lane, Network, Wanted};
+
+/// What failed, where it was about them.
+const GROUPS: &str = "the control groups";
 
 /// The program to start as the helper, where it is not this one.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
@@ -71,7 +76,8 @@ impl Helper {
     /// A copy of this process becomes the helper, which costs a fraction of a start. That works
     /// only before there is a second thread.
     fn copy(hidden: &[Raw]) -> io::Result<Self> {
-        if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+        // A folder has a link for itself, one for its name and one from each folder in it.
+        if rustix::fs::stat("/proc/self/task")?.st_nlink != 3 {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (control, other) = UnixStream::pair()?;
@@ -164,8 +170,8 @@ pub struct Running {
 #[derive(Debug)]
 pub struct Prepared {
     running: Running,
-    /// The control groups that the command will be in.
-    joins: Vec<OwnedFd>,
+    /// The control groups that the command will be in, being made.
+    groups: JoinHandle<io::Result<(Groups, Vec<OwnedFd>)>>,
     program: Option<Raw>,
     wall: Option<Duration>,
 }
@@ -208,16 +214,25 @@ pub(crate) fn prepare(plan: Plan) -> Result<Prepared, SandboxError> {
         let reader = collector(&wanted, &running.run, (pipes, output_bytes_max))?;
         running.collector = Some(reader);
     }
-    running.groups = Groups::create(&plan.chosen).map_err(setup("the control groups"))?;
-    leave_to_helper(&mut running.groups);
-    let joins = running.groups.joins();
-    let joins = joins.map_err(setup("the control groups"))?;
+    let chosen = plan.chosen;
+    let groups = std::thread::Builder::new()
+        .name("groups".to_owned())
+        .spawn(move || groups(&chosen))
+        .map_err(setup(GROUPS))?;
     Ok(Prepared {
         running,
-        joins,
+        groups,
         program,
         wall,
     })
+}
+
+/// The control groups of a run, and how the first process joins them.
+fn groups(chosen: &Chosen) -> io::Result<(Groups, Vec<OwnedFd>)> {
+    let mut groups = Groups::create(chosen)?;
+    leave_to_helper(&mut groups);
+    let joins = groups.joins()?;
+    Ok((groups, joins))
 }
 
 /// Lets the helper remove the groups, which outlive this process by a moment. Without a helper they
@@ -241,9 +256,12 @@ impl Prepared {
         running.begun = Instant::now();
         let silence = Duration::from_millis(SANDBOX_SILENCE_MS_MAX);
         running.until = self.wall.map(|wall| running.begun + wall + silence);
-        let word = channel::send_word(&running.run, &self.joins);
-        word.map_err(setup("the control groups"))?;
-        drop(self.joins);
+        let made = self.groups.join();
+        let made = made.unwrap_or_else(|_| Err(io::Error::other("a thread ended")));
+        let (groups, joins) = made.map_err(setup(GROUPS))?;
+        running.groups = groups;
+        channel::send_word(&running.run, &joins).map_err(setup(GROUPS))?;
+        drop(joins);
         running.groups.open();
         running.placed = wait_for_program(&running.run, running.until, self.program.as_ref())?;
         Ok(running)
@@ -323,23 +341,25 @@ fn unheard(source: io::Error) -> SandboxError {
 /// The next report. A sandbox that says nothing until long after its command's time is not waited
 /// for any more.
 fn report(run: &OwnedFd, until: Option<Instant>) -> Result<Report, SandboxError> {
-    if let Some(until) = until
-        && !speaks(run, until)?
-    {
+    if !speaks(run, until)? {
         return Err(unheard(io::ErrorKind::TimedOut.into()));
     }
     let report = channel::receive_report(run).map_err(unheard)?;
     report.ok_or(SandboxError::Vanished)
 }
 
-/// Whether there is something to hear until then.
-fn speaks(run: &OwnedFd, until: Instant) -> Result<bool, SandboxError> {
+/// Whether there is something to hear until then. Meanwhile someone may want this process to end.
+fn speaks(run: &OwnedFd, until: Option<Instant>) -> Result<bool, SandboxError> {
+    let interrupts = signals::interrupts();
     loop {
-        let left = until.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left).ok();
-        let mut waits = [PollFd::new(run, PollFlags::IN)];
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        let mut waits = vec![PollFd::new(run, PollFlags::IN)];
+        waits.extend(interrupts.iter().map(|one| PollFd::new(one, PollFlags::IN)));
         match poll(&mut waits, left.as_ref()) {
-            Ok(woken) => return Ok(woken > 0),
+            Ok(0) => return Ok(false),
+            Ok(_) if waits.first().is_some_and(|run| !run.revents().is_empty()) => return Ok(true),
+            Ok(_) => signals::hear_interrupts(),
             Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(unheard(errno.into())),
         }
@@ -465,7 +485,7 @@ impl Running {
 
     /// Whether the run is over within this time.
     pub fn ended_within(&self, time: Duration) -> Result<bool, SandboxError> {
-        speaks(&self.run, Instant::now() + time)
+        speaks(&self.run, Some(Instant::now() + time))
     }
 
     /// Ends the command and everything it started; [`Running::wait`] then returns.

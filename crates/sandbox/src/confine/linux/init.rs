@@ -63,21 +63,33 @@ pub(super) struct Stand {
 impl Stand {
     /// The first steps, up to the word of the helper that the ids are mapped.
     pub(super) fn begin(released: &OwnedFd) -> Result<Self, Failed> {
+        let stand = Self::new()?;
+        wait_for_release(released)?;
+        Ok(stand)
+    }
+
+    /// The same with a network of its own, and then what every command has: all that does not
+    /// depend on it.
+    pub(super) fn begin_ahead(
+        released: &OwnedFd,
+        hidden: &[Raw],
+        closed: &[Raw],
+    ) -> Result<Self, Failed> {
+        let mut stand = Self::new()?;
+        sys::loopback_up().at("the loopback device")?;
+        wait_for_release(released)?;
+        stand.ground = Some(Ground::ahead(hidden, closed)?);
+        Ok(stand)
+    }
+
+    fn new() -> Result<Self, Failed> {
         set_parent_process_death_signal(Some(Signal::KILL)).at("ending with the helper")?;
         sys::remember_children();
         let children = sys::child_events().at("notices of ended processes")?;
-        wait_for_release(released)?;
         Ok(Self {
             children,
             ground: None,
         })
-    }
-
-    /// Builds what does not depend on the command, in name spaces with a network of their own.
-    pub(super) fn build_ahead(&mut self, hidden: &[Raw], closed: &[Raw]) -> Result<(), Failed> {
-        sys::loopback_up().at("the loopback device")?;
-        self.ground = Some(Ground::ahead(hidden, closed)?);
-        Ok(())
     }
 
     /// Whether this command can be run here.
