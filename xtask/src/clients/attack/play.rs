@@ -1,24 +1,29 @@
 //! Conversations in which attempts are made, watched turn by turn.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::super::run::{self, Client};
-use super::super::scene::Scene;
+use super::super::run::{self, Asks, Client, Mode};
+use super::super::scene::{Scene, field, shown};
 use super::super::speech::{Words, fill, filled};
-use super::super::stub::{Request, Script, Scripted, Stub, Witness};
+use super::super::stub::{Request, SUBAGENT_MARK, Script, Scripted, Stub, Witness};
 use super::super::{bounded, machine, stage, temporary, unknown};
-use super::seen::{Outcome, Seen, Sight, within};
+use super::seen::{Outcome, Seen, Sight, conversation, within};
 use super::{Attack, End, all, outcomes};
 use crate::error::XtaskError;
 use crate::process::answer;
+
+/// Files up to here are looked at as a whole.
+const READ_BYTES_MAX: u64 = 1 << 20;
 
 /// Plays all attempts with one client in one mode, and says which ones did not end as written.
 pub(crate) fn one(name: &str, mode: &str, only: Option<&str>) -> Result<ExitCode, XtaskError> {
@@ -96,10 +101,15 @@ fn converse(
     scene.put("kept/secret.txt", "secret\n")?;
     scene.link("src/link.txt", "../kept/secret.txt")?;
     scene.link("src/folder", "../kept")?;
+    let texts = words((name, client), &scene);
+    let texts: Words<'_> = texts
+        .iter()
+        .map(|(place, word)| (*place, word.as_str()))
+        .collect();
     for (path, text) in attacks.iter().flat_map(|attack| attack.files(name)) {
-        scene.put(&path, &text)?;
+        scene.put(&path, &fill(&text, &texts))?;
     }
-    let talk = Conversation::of((name, client), mode_name, attacks);
+    let talk = Conversation::of((name, client), (mode_name, mode), attacks);
     let talk = talk.filled((name, client), &scene);
     let sights: Sights = Arc::default();
     let mut said: BTreeMap<usize, String> = BTreeMap::new();
@@ -116,12 +126,13 @@ fn converse(
         };
         let stub = Stub::start(script).map_err(temporary())?;
         scene.places.base = stub.base();
-        let ended = bounded(&mut scene.client(client, (name, &program), mode)?)?;
-        println!("{name} in mode {mode_name}: {ended}");
+        let mut command = scene.client(client, (name, &program), mode)?;
+        let (ended, told) = overheard(&mut command, folder.path())?;
+        println!("{told}{name} in mode {mode_name}: {ended}");
         if let Some(mut end) = client.ended(&program, &scene.places) {
             bounded(&mut end)?;
         }
-        let reached = if client.refusal_ends {
+        let reached = if client.refusal_ends || mode.asks == Asks::Ends {
             run.end - 1
         } else {
             run.end
@@ -134,21 +145,33 @@ fn converse(
             ));
         }
         drop(seen);
+        if mode.asks == Asks::Ends {
+            // What came with the end of the run belongs to its only turn.
+            let mut seen = sights.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.remove(&run.end);
+        }
         (look.0)(run.len() + 1);
-        let heard = stub.heard();
-        let all = heard.iter().map(Value::to_string).max_by_key(String::len);
-        let all = all.unwrap_or_default();
-        said.extend(
-            run.clone()
-                .map(|turn| (turn, within(&all, turn - run.start + 1))),
-        );
+        said.extend(talk.said(&run, &stub.heard(), &scene.places.prompt));
+        if mode.asks == Asks::Ends {
+            said.entry(run.start).or_default().push_str(&told);
+        }
     }
     let (damage, events) = scene.ledger()?;
     wrong.extend(damage);
     let sights = sights.lock().unwrap_or_else(PoisonError::into_inner);
     for stretch in &talk.stretches {
-        let seen = stretch.seen((name, client), &scene, (&sights, &events, &said));
+        let mut seen = stretch.seen((name, client), &scene, (&sights, &events, &said));
+        let refusals = seen.said.iter().map(|text| client.refusals(mode, text));
+        seen.refusals = refusals.collect();
         println!("  {}: {}", stretch.attack.id, seen.told());
+        if attacks.len() == 1 {
+            // One attempt alone is looked at closely.
+            for event in &events {
+                let why = field(event, "/error/message");
+                println!("    the ledger: {} {why}", shown(event));
+            }
+            println!("    the model read: {}", seen.said.join("\n"));
+        }
         let differs = match &stretch.end {
             End::Refused(turns) if stretch.attack.in_any_turn => {
                 let written = outcomes_of(turns);
@@ -169,7 +192,8 @@ fn outcomes_of(turns: &[String]) -> String {
 
 impl<'a> Conversation<'a> {
     /// One attempt after another.
-    fn of((name, client): (&str, &Client), mode: &str, attacks: &[&'a Attack]) -> Self {
+    fn of((name, client): (&str, &Client), mode: (&str, &Mode), attacks: &[&'a Attack]) -> Self {
+        let (mode, how) = mode;
         let mut talk = Self {
             turns: Vec::new(),
             sub: Vec::new(),
@@ -189,11 +213,12 @@ impl<'a> Conversation<'a> {
                 let refusing = turns.iter().enumerate().filter(|(_, turn)| refuses(turn));
                 talk.ends.extend(refusing.map(|(at, _)| from + at));
             }
-            talk.stretches.push(Stretch {
-                attack,
-                turns: from..talk.turns.len(),
-                end,
-            });
+            let turns = from..talk.turns.len();
+            if how.asks == Asks::Ends {
+                // Whether it does is known when it is too late, so each turn has its own run.
+                talk.ends.extend(turns.clone());
+            }
+            talk.stretches.push(Stretch { attack, turns, end });
         }
         talk
     }
@@ -222,6 +247,32 @@ impl<'a> Conversation<'a> {
             }
         }
         runs
+    }
+
+    /// What the model read in each turn of a run. A subagent's words belong to the last turn of
+    /// the attempt that has one: it starts after a person agreed.
+    fn said(&self, run: &Range<usize>, heard: &[Value], prompt: &str) -> BTreeMap<usize, String> {
+        let all: Vec<String> = heard.iter().map(conversation).collect();
+        let is_sub = |text: &&String| text.contains(SUBAGENT_MARK) && !text.contains(prompt);
+        let longest = |subs: bool| {
+            let some = all.iter().filter(|text| is_sub(text) == subs);
+            some.max_by_key(|text| text.len()).cloned()
+        };
+        let main = longest(false).unwrap_or_default();
+        let turns = run.clone();
+        let mut said: BTreeMap<usize, String> = turns
+            .map(|turn| (turn, within(&main, turn - run.start + 1)))
+            .collect();
+        let delegating = self
+            .stretches
+            .iter()
+            .filter(|one| !one.attack.sub.is_empty());
+        for turn in delegating.filter_map(|one| one.turns.clone().next_back()) {
+            if let (Some(said), Some(sub)) = (said.get_mut(&turn), longest(true)) {
+                said.push_str(&sub);
+            }
+        }
+        said
     }
 
     /// What the model does in a run: it selects the intent first.
@@ -315,6 +366,7 @@ impl Stretch<'_> {
             taken,
             turns: turns.collect(),
             said: self.turns.clone().map(said).collect(),
+            refusals: Vec::new(),
         }
     }
 }
@@ -350,6 +402,16 @@ fn places(client: (&str, &Client), scene: &Scene, attack: &Attack) -> BTreeMap<S
     attack.trophies.iter().map(place).collect()
 }
 
+/// Runs a client to its end, and keeps what it told whoever started it.
+fn overheard(command: &mut Command, folder: &Path) -> Result<(String, String), XtaskError> {
+    let path = folder.join("told");
+    let file = File::create(&path).map_err(XtaskError::file("create", &path))?;
+    let again = file.try_clone().map_err(XtaskError::file("use", &path))?;
+    let ended = bounded(command.stdout(file).stderr(again))?;
+    let told = std::fs::read(&path).map_err(XtaskError::file("read", &path))?;
+    Ok((ended, String::from_utf8_lossy(&told).into_owned()))
+}
+
 /// A person agrees to everything that waits.
 fn agree(scene: &Scene) -> Result<(), XtaskError> {
     for one in scene.requests() {
@@ -373,10 +435,15 @@ fn looks(path: &Path) -> String {
             .map(|name| format!("{}: {}", name.display(), looks(name)));
         return inner.collect::<Vec<_>>().join("\n");
     }
+    if found.len() > READ_BYTES_MAX {
+        // A program is large, and there is one look at it for every turn. No write leaves the time
+        // of the last change as it was, and nobody can set it.
+        let changed = (found.ino(), found.ctime(), found.ctime_nsec());
+        return format!("{} bytes, {changed:?}", found.len());
+    }
     std::fs::read(path).map_or_else(
         |error| error.to_string(),
         |bytes| {
-            // A program is large, and there is one look at it for every turn.
             let mut state = DefaultHasher::new();
             bytes.hash(&mut state);
             format!("{} bytes, {:x}", bytes.len(), state.finish())
