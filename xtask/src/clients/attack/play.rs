@@ -53,7 +53,9 @@ pub(crate) fn one(name: &str, mode: &str, only: Option<&str>) -> Result<ExitCode
                     wrong.push(format!("{}: see above", first.id));
                 }
             }
-            Some(_) | None => wrong.extend(converse((name, client), mode, &attacks)?),
+            Some(_) | None => {
+                wrong.extend(converse((name, client), (mode, only), &attacks)?);
+            }
         }
     }
     for one in &wrong {
@@ -84,31 +86,18 @@ struct Conversation<'a> {
 
 type Sights = Arc<Mutex<BTreeMap<usize, Sight>>>;
 
-/// One conversation with a series of attempts in it.
+/// One conversation with a series of attempts in it; of one that was asked for alone, all that
+/// there is to see is shown.
 fn converse(
     (name, client): (&str, &Client),
-    mode_name: &str,
+    (mode_name, only): (&str, Option<&str>),
     attacks: &[&Attack],
 ) -> Result<Vec<String>, XtaskError> {
     let mode = client.modes.get(mode_name);
     let mode = mode.ok_or_else(|| unknown(mode_name))?;
     let program = client.install(name)?;
     let folder = stage()?;
-    let mut scene = Scene::new(folder.path())?;
-    client.prepare(&scene.places)?;
-    let scope = attacks.first().map_or("project", |one| one.scope(name));
-    scene.govern((name, scope), &["**", "!kept/**"])?;
-    scene.put("kept/secret.txt", "secret\n")?;
-    scene.link("src/link.txt", "../kept/secret.txt")?;
-    scene.link("src/folder", "../kept")?;
-    let texts = words((name, client), &scene);
-    let texts: Words<'_> = texts
-        .iter()
-        .map(|(place, word)| (*place, word.as_str()))
-        .collect();
-    for (path, text) in attacks.iter().flat_map(|attack| attack.files(name)) {
-        scene.put(&path, &fill(&text, &texts))?;
-    }
+    let mut scene = prepared(folder.path(), (name, client), attacks)?;
     let talk = Conversation::of((name, client), (mode_name, mode), attacks);
     let talk = talk.filled((name, client), &scene);
     let sights: Sights = Arc::default();
@@ -132,19 +121,8 @@ fn converse(
         if let Some(mut end) = client.ended(&program, &scene.places) {
             bounded(&mut end)?;
         }
-        let reached = if client.refusal_ends || mode.asks == Asks::Ends {
-            run.end - 1
-        } else {
-            run.end
-        };
-        let seen = sights.lock().unwrap_or_else(PoisonError::into_inner);
-        if !seen.contains_key(&reached) {
-            let last = seen.len();
-            wrong.push(format!(
-                "of the turns {run:?} the run ended before turn {last}"
-            ));
-        }
-        drop(seen);
+        let ends = client.refusal_ends || mode.asks == Asks::Ends;
+        wrong.extend(talk.left_out(&run, ends, &sights));
         if mode.asks == Asks::Ends {
             // What came with the end of the run belongs to its only turn.
             let mut seen = sights.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,30 +136,42 @@ fn converse(
     }
     let (damage, events) = scene.ledger()?;
     wrong.extend(damage);
+    if only.is_some() {
+        for event in &events {
+            let why = field(event, "/error/message");
+            println!("    the ledger: {} {why}", shown(event));
+        }
+        println!("    the model read: {said:?}");
+    }
     let sights = sights.lock().unwrap_or_else(PoisonError::into_inner);
     for stretch in &talk.stretches {
-        let mut seen = stretch.seen((name, client), &scene, (&sights, &events, &said));
-        let refusals = seen.said.iter().map(|text| client.refusals(mode, text));
-        seen.refusals = refusals.collect();
+        let seen = stretch.seen((name, client), &scene, (&sights, &events, &said));
+        let seen = seen.with_refusals(|text| client.refusals(mode, text));
         println!("  {}: {}", stretch.attack.id, seen.told());
-        if attacks.len() == 1 {
-            // One attempt alone is looked at closely.
-            for event in &events {
-                let why = field(event, "/error/message");
-                println!("    the ledger: {} {why}", shown(event));
-            }
-            println!("    the model read: {}", seen.said.join("\n"));
-        }
-        let differs = match &stretch.end {
-            End::Refused(turns) if stretch.attack.in_any_turn => {
-                let written = outcomes_of(turns);
-                seen.at_once().differs(&End::Refused(vec![written]))
-            }
-            end @ (End::Refused(_) | End::Open { .. }) => seen.differs(end),
-        };
-        wrong.extend(differs.map(|why| format!("{}: {why}", stretch.attack.id)));
+        wrong.extend(stretch.differs(seen));
     }
     Ok(wrong)
+}
+
+/// A governed workspace with all that the attempts need.
+fn prepared(
+    folder: &Path,
+    (name, client): (&str, &Client),
+    attacks: &[&Attack],
+) -> Result<Scene, XtaskError> {
+    let scene = Scene::new(folder)?;
+    client.prepare(&scene.places)?;
+    let scope = attacks.first().map_or("project", |one| one.scope(name));
+    scene.govern((name, scope), &["**", "!kept/**"])?;
+    scene.put("kept/secret.txt", "secret\n")?;
+    scene.link("src/link.txt", "../kept/secret.txt")?;
+    scene.link("src/folder", "../kept")?;
+    let texts = words((name, client), &scene);
+    let texts = by_place(&texts);
+    for (path, text) in attacks.iter().flat_map(|attack| attack.files(name)) {
+        scene.put(&path, &fill(&text, &texts))?;
+    }
+    Ok(scene)
 }
 
 /// What is written for all turns, as if for one.
@@ -226,10 +216,7 @@ impl<'a> Conversation<'a> {
     /// The same with the places of a scene.
     fn filled(mut self, client: (&str, &Client), scene: &Scene) -> Self {
         let texts = words(client, scene);
-        let words: Words<'_> = texts
-            .iter()
-            .map(|(place, word)| (*place, word.as_str()))
-            .collect();
+        let words = by_place(&texts);
         for call in self.turns.iter_mut().chain(&mut self.sub).flatten() {
             call.input = filled(&call.input, &words);
         }
@@ -247,6 +234,16 @@ impl<'a> Conversation<'a> {
             }
         }
         runs
+    }
+
+    /// Whether a run ended before its last turn; that one may be what ends it.
+    fn left_out(&self, run: &Range<usize>, ends: bool, sights: &Sights) -> Option<String> {
+        let reached = run.end - usize::from(ends);
+        let seen = sights.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = seen.len();
+        let all = self.turns.len();
+        (!seen.contains_key(&reached))
+            .then(|| format!("of the turns {run:?} of {all} the run ended before turn {last}"))
     }
 
     /// What the model read in each turn of a run. A subagent's words belong to the last turn of
@@ -337,6 +334,18 @@ impl<'a> Conversation<'a> {
 }
 
 impl Stretch<'_> {
+    /// How what was seen differs from what is written down.
+    fn differs(&self, seen: Seen) -> Option<String> {
+        let differs = match &self.end {
+            End::Refused(turns) if self.attack.in_any_turn => {
+                let written = outcomes_of(turns);
+                seen.at_once().differs(&End::Refused(vec![written]))
+            }
+            end @ (End::Refused(_) | End::Open { .. }) => seen.differs(end),
+        };
+        differs.map(|why| format!("{}: {why}", self.attack.id))
+    }
+
     fn seen(
         &self,
         client: (&str, &Client),
@@ -388,13 +397,15 @@ fn words<'n>((name, client): (&str, &Client), scene: &Scene) -> BTreeMap<&'n str
     ])
 }
 
+fn by_place<'t>(texts: &'t BTreeMap<&'t str, String>) -> Words<'t> {
+    let pairs = texts.iter();
+    pairs.map(|(place, word)| (*place, word.as_str())).collect()
+}
+
 /// Where the trophies of an attempt lie, by name.
 fn places(client: (&str, &Client), scene: &Scene, attack: &Attack) -> BTreeMap<String, PathBuf> {
     let texts = words(client, scene);
-    let words: Words<'_> = texts
-        .iter()
-        .map(|(place, word)| (*place, word.as_str()))
-        .collect();
+    let words = by_place(&texts);
     let place = |name: &String| {
         let path = scene.places.workspace.join(fill(name, &words));
         (name.clone(), path)

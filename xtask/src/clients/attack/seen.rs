@@ -84,6 +84,14 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// The same with how often the client refused by itself, as its words tell.
+    pub(super) fn with_refusals(self, count: impl Fn(&str) -> usize) -> Self {
+        Self {
+            refusals: self.said.iter().map(|text| count(text)).collect(),
+            ..self
+        }
+    }
+
     /// The same as if it had been one turn.
     pub(super) fn at_once(self) -> Self {
         Self {

@@ -45,11 +45,13 @@ fn each_turn_has_to_end_as_it_is_written() {
     assert!(taken.differs(&both).is_some());
 }
 
+type Turns<'t> = &'t [&'t [&'t str]];
+
 /// The client's own refusal takes the place of an outcome, one for one, and excuses nothing else.
 #[test]
 fn what_the_client_refused_itself_could_not_come() {
     let written = refused(&["done", "SCOPE_VIOLATION, SCOPE_VIOLATION", "«no»"]);
-    let cases: [(&[&[&str]], &[usize], bool); 11] = [
+    let cases: [(Turns<'_>, &[usize], bool); 11] = [
         (&[&[], &[], &[]], &[1, 2, 1], true),
         (&[&["failed"], &[], &[]], &[1, 2, 1], true),
         (&[&["failed"], &[], &[]], &[0, 2, 1], false),
