@@ -101,18 +101,14 @@ impl What {
 
     /// The same, to be changed.
     pub fn call_mut(&mut self) -> Option<&mut Call> {
-        match self {
-            Self::Pre(pre) => Some(&mut pre.call),
-            Self::Post(post) => Some(&mut post.call),
-            Self::Prompt { .. }
-            | Self::SessionStart { .. }
-            | Self::SessionEnd
-            | Self::SubagentStart { .. }
-            | Self::SubagentStop { .. }
-            | Self::Completion
-            | Self::ConfigChange { .. }
-            | Self::Other => None,
+        // What has a call at all is looked at above.
+        if let Self::Pre(pre) = self {
+            return Some(&mut pre.call);
         }
+        if let Self::Post(post) = self {
+            return Some(&mut post.call);
+        }
+        None
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::run::Client;
+use super::run::{Asks, Client, PERMISSIVE};
 use super::speech::Spoken;
 use crate::error::XtaskError;
 
@@ -74,9 +74,13 @@ struct Different {
     /// For whom the hook is installed, if not for the project.
     #[serde(default)]
     scope: Option<String>,
-    /// What comes of it, by the client's mode.
+    /// What comes of it, by the client's mode. In a mode that asks and is not among them it is
+    /// what comes of it in the most permissive one.
     #[serde(default)]
     ends: BTreeMap<String, End>,
+    /// Why the attempt is another one, or ends otherwise than with most clients.
+    #[serde(default)]
+    why: Option<String>,
 }
 
 /// What comes of an attempt.
@@ -86,10 +90,15 @@ pub(super) enum End {
     /// Nothing was taken, and for each turn this came of its calls, all of it, divided by `, `: the
     /// code of a refusal, or one of the words of [`Outcome`](seen::Outcome). Words in «» are what
     /// the model reads where the client itself refused, or keeps Tagout's command from the ledger.
+    /// In a mode that asks, the client's own refusal may stand in the place of each of them.
     Refused(Vec<String>),
     /// It succeeds, because of this; and what closes it.
     Open { because: String, closed_by: String },
 }
+
+/// Stands among outcomes for a call that the client itself refused, in the words that its data has
+/// for that.
+pub(super) const BY_THE_CLIENT: &str = "by the client itself";
 
 pub(super) fn all() -> Result<Vec<Attack>, XtaskError> {
     serde_json::from_str(ATTACKS).map_err(|source| XtaskError::Data {
@@ -118,6 +127,21 @@ impl Attack {
         own || !self.turns.is_empty()
     }
 
+    /// Why it is different with some clients, those together that have the same reason.
+    pub(super) fn otherwise(&self) -> Vec<(Vec<&str>, &str)> {
+        let mut all: Vec<(Vec<&str>, &str)> = Vec::new();
+        for (name, way) in &self.by {
+            let Some(why) = way.why.as_deref() else {
+                continue;
+            };
+            match all.iter_mut().find(|(_, other)| *other == why) {
+                Some((names, _)) => names.push(name),
+                None => all.push((vec![name], why)),
+            }
+        }
+        all
+    }
+
     /// Files that are there before a client starts.
     fn files(&self, name: &str) -> BTreeMap<String, String> {
         let mut files = self.before.clone();
@@ -139,7 +163,16 @@ impl Attack {
 
     /// What should come of it.
     pub(super) fn end(&self, name: &str, client: &Client, mode: &str) -> End {
-        if let Some(end) = self.by.get(name).and_then(|way| way.ends.get(mode)) {
+        let asks = client
+            .modes
+            .get(mode)
+            .is_some_and(|how| how.asks != Asks::Never);
+        let ends = self.by.get(name).map(|way| &way.ends);
+        let end = ends.and_then(|ends| {
+            let as_without_asking = ends.get(PERMISSIVE).filter(|_| asks);
+            ends.get(mode).or(as_without_asking)
+        });
+        if let Some(end) = end {
             return end.clone();
         }
         if client.rewrites {

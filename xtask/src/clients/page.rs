@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use super::attack::{self, Attack, End};
-use super::run::{self, Client};
+use super::attack::{self, Attack, BY_THE_CLIENT, End};
+use super::run::{self, Asks, Client};
 use crate::error::XtaskError;
 use crate::process::root;
 
@@ -54,6 +54,7 @@ fn table() -> Result<String, XtaskError> {
         text.push_str(&row);
     }
     text.push_str(&open(&attacks, &clients));
+    text.push_str(&otherwise(&attacks));
     text.push_str(&modes(&clients));
     text.push('\n');
     Ok(text)
@@ -63,16 +64,28 @@ fn cell(attack: &Attack, name: &str, client: &Client) -> String {
     if !attack.is_for(name) {
         return "it has no such way".to_owned();
     }
-    let ends = client.attacked();
-    let ends = ends.map(|mode| (mode, shown(&attack.end(name, client, mode))));
-    let ends: Vec<(&String, String)> = ends.collect();
-    if let Some((_, first)) = ends.first()
-        && ends.iter().all(|(_, end)| end == first)
-    {
-        return first.clone();
+    let mut ends: Vec<(Vec<&str>, String)> = Vec::new();
+    let mut own = Vec::new();
+    for (mode, how) in &client.modes {
+        let end = attack.end(name, client, mode);
+        if how.asks != Asks::Never
+            && matches!(&end, End::Refused(turns) if turns != &[BY_THE_CLIENT])
+        {
+            own.push(mode.as_str());
+        }
+        let end = shown(&end);
+        match ends.iter_mut().find(|(_, other)| *other == end) {
+            Some((modes, _)) => modes.push(mode),
+            None => ends.push((vec![mode], end)),
+        }
     }
-    let by_mode = ends.iter().map(|(mode, end)| format!("{mode}: {end}"));
-    by_mode.collect::<Vec<_>>().join("; ")
+    let all = ends.len() == 1;
+    let parts = ends.into_iter().map(|(modes, end)| {
+        let modes = modes.join(", ");
+        if all { end } else { format!("{modes}: {end}") }
+    });
+    let own = (!own.is_empty()).then(|| format!("{}: also {BY_THE_CLIENT}", own.join(", ")));
+    parts.chain(own).collect::<Vec<_>>().join("; ")
 }
 
 fn shown(end: &End) -> String {
@@ -84,7 +97,7 @@ fn shown(end: &End) -> String {
                 if ["done", "failed", "applied"].contains(&one) {
                     continue;
                 }
-                let one = if one.starts_with('«') {
+                let one = if one.starts_with('«') || one == BY_THE_CLIENT {
                     one.to_owned()
                 } else {
                     format!("`{one}`")
@@ -104,7 +117,7 @@ fn open(attacks: &[Attack], clients: &BTreeMap<String, Client>) -> String {
     let mut lines = BTreeMap::new();
     for attack in attacks {
         for (name, client) in clients.iter().filter(|(name, _)| attack.is_for(name)) {
-            for mode in client.attacked() {
+            for mode in client.modes.keys() {
                 if let End::Open { because, closed_by } = attack.end(name, client, mode) {
                     let line = format!(
                         "\n- `{name}`, {}: because {because}; closed by {closed_by}",
@@ -123,18 +136,25 @@ fn open(attacks: &[Attack], clients: &BTreeMap<String, Client>) -> String {
     }
 }
 
+/// Why an attempt is another one with some clients, or ends otherwise.
+fn otherwise(attacks: &[Attack]) -> String {
+    let mut text = "\nOtherwise than with most clients:\n\n".to_owned();
+    for attack in attacks {
+        for (names, why) in attack.otherwise() {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let line = format!("- {}, {}: {why}\n", names.join(", "), attack.id);
+            text.push_str(&line);
+        }
+    }
+    text
+}
+
 /// The modes that are played, and why the default one is not.
 fn modes(clients: &BTreeMap<String, Client>) -> String {
     let mut text = "\nThe modes:\n\n".to_owned();
     for (name, client) in clients {
-        let played = client.modes.iter().map(|(mode, how)| {
-            let only = if how.attacked {
-                ""
-            } else {
-                " (the story alone)"
-            };
-            format!("`{mode}`{only}: {}", how.lets)
-        });
+        let played = client.modes.iter();
+        let played = played.map(|(mode, how)| format!("`{mode}`: {}", how.lets));
         let played: Vec<String> = played.collect();
         let default = client.default_mode.as_ref();
         let default = default.map_or_else(String::new, |why| format!("; {why}"));

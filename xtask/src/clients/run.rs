@@ -49,6 +49,9 @@ pub(crate) struct Client {
     /// Whether a refusal ends the whole run.
     #[serde(default)]
     pub(crate) refusal_ends: bool,
+    /// What it says when it refuses a call itself, because nobody is there to ask.
+    #[serde(default)]
+    pub(crate) refuses: Vec<String>,
     /// Ways to start it.
     pub(crate) modes: BTreeMap<String, Mode>,
     /// Why its default mode is not among them, or is not what a person at a terminal has.
@@ -72,13 +75,28 @@ pub(crate) struct Fetched {
 pub(crate) struct Mode {
     /// What it lets be done, in words.
     pub(crate) lets: String,
-    /// Whether attempts are made in it, or only the story is played.
-    #[serde(default = "yes")]
-    pub(crate) attacked: bool,
+    #[serde(default)]
+    pub(crate) asks: Asks,
     pub(crate) arguments: Vec<String>,
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
 }
+
+/// What a mode does with a call about which it would ask a person. Nobody is there.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Asks {
+    /// It asks nobody.
+    #[default]
+    Never,
+    /// It refuses the call, and the model reads that.
+    Refuses,
+    /// It ends the run, and says so to whoever started it.
+    Ends,
+}
+
+/// The mode that lets most be done. Nothing may end at the client itself there.
+pub(crate) const PERMISSIVE: &str = "permissive";
 
 /// Where the stub listens, which is known last.
 const BASE: &str = "{base}";
@@ -95,7 +113,9 @@ pub(crate) struct Places {
 
 impl Places {
     pub(crate) fn fill(&self, text: &str) -> String {
+        let programs = self.program.parent().unwrap_or(Path::new(""));
         text.replace(BASE, &self.base)
+            .replace("{programs}", &programs.to_string_lossy())
             .replace("{home}", &self.home.to_string_lossy())
             .replace("{workspace}", &self.workspace.to_string_lossy())
             .replace("{tagout}", &self.program.to_string_lossy())
@@ -123,10 +143,17 @@ impl Client {
         self.says(&Spoken::Run { run })
     }
 
-    /// The modes in which attempts are made.
-    pub(crate) fn attacked(&self) -> impl Iterator<Item = &String> {
-        let modes = self.modes.iter().filter(|(_, mode)| mode.attacked);
-        modes.map(|(name, _)| name)
+    /// How often it says in a text that it refused a call itself, in a mode in which it may.
+    pub(super) fn refusals(&self, mode: &Mode, text: &str) -> usize {
+        match mode.asks {
+            Asks::Never => 0,
+            Asks::Refuses | Asks::Ends => {
+                let words = self.refuses.iter();
+                words
+                    .map(|words| text.matches(words.as_str()).count())
+                    .sum()
+            }
+        }
     }
 
     /// Installs the pinned package below the target folder, unless it is there.

@@ -154,7 +154,11 @@ const INSTALL: Install = Install {
         off(At::user(".copilot/config.json")),
     ],
     rules: &[],
-    needs: &["trust the folder, or its hooks are not read"],
+    needs: &[
+        "trust the folder, or its hooks are not read",
+        "where commands are allowed beforehand, allow the folders of Tagout's program and state \
+         too (`--add-dir`), or the client asks about each of them",
+    ],
     open: &[
         "a trusted repository's settings can switch hooks off; the managed scope withstands it",
         "a hook that the client stops for taking too long lets the tool run",

@@ -18,7 +18,7 @@ use tagout_vocab::Role;
 
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said, said};
-use crate::hooked::{Call, Line, fed, hook, site_for, written};
+use crate::hooked::{Call, Line, fed, for_every_client, hook, site_for, written};
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::built_in().unwrap());
 
@@ -424,50 +424,11 @@ fn events(client: Client) {
     hold(&holes);
 }
 
-macro_rules! clients {
-    ($($name:ident $client:ident),+ $(,)?) => {
-        $(mod $name {
-            use tagout_agents::Client;
-
-            #[test]
-            fn hostile_writes_do_not_run() {
-                super::writes(Client::$client);
-            }
-
-            #[test]
-            fn hostile_commands_do_not_run() {
-                super::shells(Client::$client);
-            }
-
-            #[test]
-            fn hostile_events_and_folders_do_not_run() {
-                super::events(Client::$client);
-            }
-        })+
-
-        /// No client is left out.
-        #[test]
-        fn every_client_is_attacked() {
-            assert_eq!([$(Client::$client),+].len(), Client::ALL.len());
-        }
-    };
-}
-
-clients! {
-    claude_code ClaudeCode,
-    codex Codex,
-    gemini_cli GeminiCli,
-    copilot_cli CopilotCli,
-    qwen_code QwenCode,
-    cline Cline,
-    factory_droid FactoryDroid,
-    goose Goose,
-    opencode Opencode,
-    cursor Cursor,
-    vscode Vscode,
-    windsurf Windsurf,
-    kiro Kiro,
-}
+for_every_client!({
+    hostile_writes_do_not_run => super::writes,
+    hostile_commands_do_not_run => super::shells,
+    hostile_events_and_folders_do_not_run => super::events,
+});
 
 /// A path that would be allowed from the workspace, told from elsewhere.
 fn folders(site: &Site, client: Client, other: &Path) -> Vec<String> {

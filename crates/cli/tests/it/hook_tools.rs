@@ -9,7 +9,7 @@ use tagout_vocab::Role;
 
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said};
-use crate::hooked::{Call, ask, site_for};
+use crate::hooked::{Call, ask, for_every_client, site_for};
 
 /// The names of a client's tools with what each of them means.
 fn tools_of(client: Client, catalogue: &Catalogue) -> Vec<(String, Tool)> {
@@ -214,52 +214,10 @@ fn shells(client: Client) {
     assert!(seen > 0, "{client} has no shell");
 }
 
-macro_rules! clients {
-    ($($name:ident $client:ident),+ $(,)?) => {
-        $(mod $name {
-            use tagout_agents::Client;
-
-            #[test]
-            fn tools_that_look_like_shells_are_judged_as_what_they_are() {
-                super::others(Client::$client, super::Pairs::Sample);
-            }
-
-            #[test]
-            fn slow_every_tool_in_every_disguise() {
-                super::others(Client::$client, super::Pairs::All);
-            }
-
-            #[test]
-            fn tools_that_look_like_shells_are_never_rewritten() {
-                super::others_in_action(Client::$client);
-            }
-
-            #[test]
-            fn the_shells_of_the_catalogue_are_shells() {
-                super::shells(Client::$client);
-            }
-        })+
-
-        /// No client is left out.
-        #[test]
-        fn every_client_is_asked() {
-            assert_eq!([$(Client::$client),+].len(), Client::ALL.len());
-        }
-    };
-}
-
-clients! {
-    claude_code ClaudeCode,
-    codex Codex,
-    gemini_cli GeminiCli,
-    copilot_cli CopilotCli,
-    qwen_code QwenCode,
-    cline Cline,
-    factory_droid FactoryDroid,
-    goose Goose,
-    opencode Opencode,
-    cursor Cursor,
-    vscode Vscode,
-    windsurf Windsurf,
-    kiro Kiro,
-}
+for_every_client!({
+    tools_that_look_like_shells_are_judged_as_what_they_are =>
+        |client| super::others(client, super::Pairs::Sample),
+    slow_every_tool_in_every_disguise => |client| super::others(client, super::Pairs::All),
+    tools_that_look_like_shells_are_never_rewritten => super::others_in_action,
+    the_shells_of_the_catalogue_are_shells => super::shells,
+});

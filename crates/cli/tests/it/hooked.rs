@@ -14,6 +14,49 @@ use tagout_agents::Client;
 use crate::confined::Site;
 use crate::hook_oracle::{Said, said};
 
+/// The same tests for every client, each client in a module of its own.
+macro_rules! for_every_client {
+    ($tests:tt) => {
+        $crate::hooked::for_every_client! { @clients $tests
+            claude_code ClaudeCode,
+            codex Codex,
+            gemini_cli GeminiCli,
+            copilot_cli CopilotCli,
+            qwen_code QwenCode,
+            cline Cline,
+            factory_droid FactoryDroid,
+            goose Goose,
+            opencode Opencode,
+            cursor Cursor,
+            vscode Vscode,
+            windsurf Windsurf,
+            kiro Kiro,
+        }
+    };
+    (@clients $tests:tt $($name:ident $client:ident),+ $(,)?) => {
+        $(mod $name {
+            $crate::hooked::for_every_client! { @tests $client $tests }
+        })+
+
+        /// No client is left out.
+        #[test]
+        fn every_client_has_its_tests() {
+            let clients = [$(tagout_agents::Client::$client),+];
+            assert_eq!(clients.len(), tagout_agents::Client::ALL.len());
+        }
+    };
+    (@tests $client:ident { $($test:ident => $run:expr),+ $(,)? }) => {
+        $(
+            #[test]
+            fn $test() {
+                let run: fn(tagout_agents::Client) = $run;
+                run(tagout_agents::Client::$client);
+            }
+        )+
+    };
+}
+pub(crate) use for_every_client;
+
 /// What one client sends.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Sends {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::scene::field;
-use super::{End, outcomes};
+use super::{BY_THE_CLIENT, End, outcomes};
 
 /// How much of a conversation a failure shows.
 const SAID_MAX: usize = 3_000;
@@ -27,7 +27,8 @@ pub(super) struct Sight {
 /// - `confined CODE`: the same, because what it did was refused with the code;
 /// - `applied`: it ran within walls, and what it changed was judged and applied;
 /// - `done`: the client did it, after Tagout allowed it;
-/// - `failed`: the client tried it, after Tagout allowed it, and could not.
+/// - `failed`: the client tried it, after Tagout allowed it, and could not, or nobody told how it
+///   ended.
 pub(super) struct Outcome;
 
 impl Outcome {
@@ -40,7 +41,7 @@ impl Outcome {
         let code = field(event, "/verdictCode");
         match field(event, "/state") {
             "DENIED" | "FAILED" => Some(code.to_owned()),
-            "ABORTED" if code == "EXECUTION_FAILED" => Some("failed".to_owned()),
+            "ABORTED" if code == "EXECUTION_FAILED" => Some(FAILED.to_owned()),
             "ABORTED" => Some(format!("confined {code}")),
             "COMPLETED" => {
                 // Tagout names the walls only of what it ran itself, within them.
@@ -51,7 +52,7 @@ impl Outcome {
                 let word = match (walls, changed) {
                     (true, true) => "applied",
                     (true, false) => "confined",
-                    (false, _) => "done",
+                    (false, _) => DONE,
                 };
                 Some(word.to_owned())
             }
@@ -61,10 +62,12 @@ impl Outcome {
 
     /// Whether a word stands for something that was let through.
     pub(super) fn passes(word: &str) -> bool {
-        ["done", "failed", "applied", "confined"].contains(&word)
+        [DONE, FAILED, "applied", "confined"].contains(&word)
     }
 }
 
+const DONE: &str = "done";
+const FAILED: &str = "failed";
 const SELECTS: &str = "select_active_intent";
 
 /// What came of one attempt.
@@ -76,15 +79,26 @@ pub(super) struct Seen {
     pub(super) turns: Vec<Vec<String>>,
     /// What the client told the model in each turn.
     pub(super) said: Vec<String>,
+    /// How many calls of each turn the client refused by itself, in its own words.
+    pub(super) refusals: Vec<usize>,
 }
 
 impl Seen {
+    /// The same with how often the client refused by itself, as its words tell.
+    pub(super) fn with_refusals(self, count: impl Fn(&str) -> usize) -> Self {
+        Self {
+            refusals: self.said.iter().map(|text| count(text)).collect(),
+            ..self
+        }
+    }
+
     /// The same as if it had been one turn.
     pub(super) fn at_once(self) -> Self {
         Self {
             taken: self.taken,
             turns: vec![self.turns.concat()],
             said: vec![self.said.concat()],
+            refusals: vec![self.refusals.iter().sum()],
         }
     }
 
@@ -94,7 +108,16 @@ impl Seen {
         } else {
             format!("TAKEN {}", self.taken.join(", "))
         };
-        let turns: Vec<String> = self.turns.iter().map(|turn| turn.join(", ")).collect();
+        let turns: Vec<String> = self
+            .turns
+            .iter()
+            .enumerate()
+            .map(|(at, turn)| {
+                let own = std::iter::repeat_n(BY_THE_CLIENT, self.refusals(at));
+                let all: Vec<&str> = turn.iter().map(String::as_str).chain(own).collect();
+                all.join(", ")
+            })
+            .collect();
         format!("{taken}; {}", turns.join(" | "))
     }
 
@@ -118,20 +141,35 @@ impl Seen {
         })
     }
 
-    /// Whether a turn ended as it is written: with all of these outcomes and no other.
+    fn refusals(&self, at: usize) -> usize {
+        self.refusals.get(at).copied().unwrap_or_default()
+    }
+
+    /// Whether a turn ended as it is written: with all of these outcomes and no other, but for as
+    /// many as the client refused itself before they could come.
     fn is_so(&self, at: usize, written: &str) -> bool {
         let said = self.said.get(at).map(String::as_str).unwrap_or_default();
-        let (words, codes): (Vec<&str>, Vec<&str>) =
+        let (words, mut missing): (Vec<&str>, Vec<&str>) =
             outcomes(written).partition(|one| one.starts_with('«'));
-        let mut codes: Vec<String> = codes.into_iter().map(str::to_owned).collect();
-        let mut seen = self.turns.get(at).cloned().unwrap_or_default();
-        codes.sort();
-        seen.sort();
-        codes == seen
-            && words
-                .iter()
-                .all(|word| said.contains(word.trim_matches(['«', '»'])))
+        for seen in self.turns.get(at).into_iter().flatten() {
+            if let Some(place) = missing.iter().position(|one| one == seen) {
+                missing.swap_remove(place);
+            } else if seen != FAILED || !missing.contains(&DONE) {
+                return false;
+            }
+            // Else Tagout let the call pass, the client did not, and nobody told how it ended.
+        }
+        let unsaid = |word: &&str| !said.contains(word.trim_matches(['«', '»']));
+        let unsaid = words.iter().any(unsaid);
+        missing.len().max(usize::from(unsaid)) <= self.refusals(at)
     }
+}
+
+/// What a client and a model told each other, without what the client offers and demands.
+pub(super) fn conversation(body: &Value) -> String {
+    let parts = ["messages", "input", "contents"];
+    let told = parts.into_iter().find_map(|part| body.get(part));
+    told.map(Value::to_string).unwrap_or_default()
 }
 
 /// The part of a conversation that belongs to a turn: calls and results name theirs.

@@ -10,6 +10,15 @@ fn seen(taken: &[&str], turns: &[&[&str]], said: &[&str]) -> Seen {
         taken: texts(taken),
         turns: turns.iter().map(|turn| texts(turn)).collect(),
         said: texts(said),
+        refusals: Vec::new(),
+    }
+}
+
+/// The same where the client itself refused some calls of each turn.
+fn refused_by_client(taken: &[&str], turns: &[&[&str]], refusals: &[usize]) -> Seen {
+    Seen {
+        refusals: refusals.to_vec(),
+        ..seen(taken, turns, &[])
     }
 }
 
@@ -34,6 +43,38 @@ fn each_turn_has_to_end_as_it_is_written() {
     }
     let taken = seen(&["kept"], &[&["PERSON_ONLY"], &["PERSON_ONLY"]], &["", ""]);
     assert!(taken.differs(&both).is_some());
+}
+
+type Turns<'t> = &'t [&'t [&'t str]];
+
+/// The client's own refusal takes the place of an outcome, one for one, and excuses nothing else.
+#[test]
+fn what_the_client_refused_itself_could_not_come() {
+    let written = refused(&["done", "SCOPE_VIOLATION, SCOPE_VIOLATION", "«no»"]);
+    let cases: [(Turns<'_>, &[usize], bool); 11] = [
+        (&[&[], &[], &[]], &[1, 2, 1], true),
+        (&[&["failed"], &[], &[]], &[1, 2, 1], true),
+        (&[&["failed"], &[], &[]], &[0, 2, 1], false),
+        (&[&[], &["failed"], &[]], &[1, 2, 1], false),
+        (&[&["done"], &["SCOPE_VIOLATION"], &[]], &[0, 1, 1], true),
+        (&[&[], &[], &[]], &[], false),
+        (&[&[], &[], &[]], &[0, 2, 1], false),
+        (&[&[], &["SCOPE_VIOLATION"], &[]], &[1, 0, 1], false),
+        (&[&[], &[], &[]], &[1, 1, 1], false),
+        (&[&[], &["done"], &[]], &[1, 2, 1], false),
+        (&[&["done", "applied"], &[], &[]], &[1, 2, 1], false),
+    ];
+    for (turns, refusals, holds) in cases {
+        let differs = refused_by_client(&[], turns, refusals).differs(&written);
+        assert_eq!(differs.is_none(), holds, "{turns:?} {refusals:?}");
+        let taken = refused_by_client(&["kept"], turns, refusals);
+        assert!(taken.differs(&written).is_some(), "{turns:?} {refusals:?}");
+    }
+    let alone = refused(&[super::BY_THE_CLIENT]);
+    for (refusals, holds) in [(1, true), (0, false)] {
+        let seen = refused_by_client(&[], &[&[]], &[refusals]);
+        assert_eq!(seen.differs(&alone).is_none(), holds);
+    }
 }
 
 #[test]
