@@ -21,6 +21,8 @@ mod doors;
 #[cfg(test)]
 mod exec;
 #[cfg(test)]
+mod exec_ahead;
+#[cfg(test)]
 mod exec_corpus;
 #[cfg(test)]
 mod exec_everyday;

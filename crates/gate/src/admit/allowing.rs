@@ -1,6 +1,6 @@
 //! A call that may run: claimed, counted, recorded, and only then permitted.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tagout_ledger::Kind;
 use tagout_vocab::{CallId, WorkspacePath};
 use tagout_workspace::{Claim, Claiming, Holding, RelPath};
@@ -15,7 +15,6 @@ use crate::lifecycle::{Authorized, Execution};
 use crate::permit::{Given, Permit, Ticket};
 use crate::record::{self, Closing};
 use crate::recover;
-use crate::registry::Entry;
 use crate::requests::{self, Applied};
 use crate::store::{Answer, ApprovalRequest};
 use crate::tracing;
@@ -97,7 +96,7 @@ impl Step<'_> {
         &mut self,
         authorized: Execution<Authorized>,
         mut ticket: Ticket,
-        (judged, mut applied, claim): (Judged, Applied, Option<Claim>),
+        (judged, mut applied, (claim, ready)): (Judged, Applied, (Option<Claim>, Option<Ready>)),
     ) -> Result<Considered, GateError> {
         let event = record::transition(&self.inner.clockwork, &authorized, &ticket, self.now);
         let mut event = record::judged(event, &ticket);
@@ -111,7 +110,6 @@ impl Step<'_> {
         self.events.append(&mut applied.events);
         // Should this fail, nobody knows whether the lines are there: what was stored stays.
         self.leave_first()?;
-        let ready = self.ready(&ticket, entry.as_deref(), &judged.arguments);
         let appended = self.inner.ledger.append(&self.events)?;
         ticket.seq = appended.seqs.start + place as u64;
         let kept = self.keep_session();
@@ -144,21 +142,17 @@ impl Step<'_> {
 
     /// Has the sandbox of the call's command built, beside the writing of its record. It stands
     /// empty until there is a permit, and goes if there will be none.
-    fn ready(
-        &self,
-        ticket: &Ticket,
-        entry: Option<&Entry>,
-        arguments: &Map<String, Value>,
-    ) -> Option<Ready> {
+    pub(super) fn ready(&self, ticket: &Ticket, judged: &Judged) -> Option<Ready> {
+        let tool = &self.inner.registry.get(&judged.name)?.tool;
         let room = Room {
             inner: self.inner,
             yard: self.inner.commands.as_ref()?,
             ticket,
             attached: self.attached?,
-            declaration: entry?.tool.declaration(),
+            declaration: tool.declaration(),
             cwd: &self.call.cwd,
         };
-        room.ahead(entry?.tool.command(arguments)?)
+        room.ahead(tool.command(&judged.arguments)?)
     }
 
     /// A call that was authorised and can't be permitted all the same ends at once, with the reason

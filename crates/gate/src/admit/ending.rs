@@ -98,9 +98,11 @@ impl Step<'_> {
             Verdict::Allow(_) => {
                 let mut ticket = ticket;
                 let recorded = self.events.len();
+                let ready = self.ready(&ticket, &judged);
                 match self.prepare(&mut ticket, asked.clone()) {
                     Ok(applied) => {
-                        self.allow(validated.authorize(), ticket, (judged, applied, claim))
+                        let with = (judged, applied, (claim, ready));
+                        self.allow(validated.authorize(), ticket, with)
                     }
                     Err(error) => {
                         self.events.truncate(recorded);

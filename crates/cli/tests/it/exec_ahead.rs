@@ -1,0 +1,117 @@
+//! A sandbox that stands before its call is recorded, and starts nothing until then.
+
+use std::fs::{self, File};
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::confined::Site;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the kernel tells about a process.
+struct Told {
+    pid: u32,
+    parent: u32,
+    /// How many filters hold it.
+    filters: u32,
+}
+
+fn told(pid: u32) -> Option<Told> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    Some(Told {
+        pid,
+        parent: field("PPid:")?,
+        filters: field("Seccomp_filters:")?,
+    })
+}
+
+fn below(parent: u32) -> Vec<Told> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let all = pids.filter_map(told);
+    all.filter(|one| one.parent == parent).collect()
+}
+
+/// Waits until something is there.
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{what} did not come");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// A command whose call can't be recorded as long as the lock is held, and the numbers of its helper
+/// and of its sandbox's first process, which has its walls up.
+fn standing(site: &Site) -> (Child, File, (u32, u32)) {
+    assert_eq!(site.exec_with(&[], "cat src/a.txt").code, Some(0));
+    let lock = File::open(site.state().join("ledger/lock")).unwrap();
+    lock.lock().unwrap();
+    let mut command = site.command(&["exec", "--session", "s-1", "--", "cat", "src/a.txt"]);
+    let ours = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = ours.spawn().unwrap();
+    let found = until("a sandbox with its walls up", || {
+        let helper = below(child.id()).pop()?.pid;
+        let first = below(helper).pop()?;
+        (first.filters >= 2).then_some((helper, first.pid))
+    });
+    (child, lock, found)
+}
+
+/// Invariant 2: the sandbox is built while the call waits to be recorded; the program is not started
+/// before.
+#[test]
+fn serial_nothing_is_started_before_the_record() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    let (child, lock, (_, first)) = standing(&site);
+    sleep(Duration::from_millis(300));
+    assert!(below(first).is_empty(), "something runs in it");
+    drop(lock);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(output.stdout, b"one\n");
+    assert_eq!(site.tagout(&["verify"]).code, Some(0));
+}
+
+/// L9: whoever is killed in between leaves no process and no control group, and nothing was run.
+#[test]
+fn serial_killed_before_the_record_nothing_is_left() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    let (mut child, lock, (helper, first)) = standing(&site);
+    let groups = format!("tagout-{}-", child.id());
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.stdout, b"", "it ran");
+    let gone = |pid: u32| told(pid).is_none().then_some(());
+    until("the sandbox's end", || gone(first));
+    until("the helper's end", || gone(helper));
+    assert_eq!(left(&groups), Vec::<String>::new());
+    drop(lock);
+    assert_eq!(site.exec_with(&[], "cat src/a.txt").stdout, "one\n");
+    assert_eq!(site.tagout(&["verify"]).code, Some(0));
+}
+
+/// The control groups whose names begin so.
+fn left(prefix: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut places = vec![std::path::PathBuf::from("/sys/fs/cgroup")];
+    while let Some(place) = places.pop() {
+        for entry in fs::read_dir(&place).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with(prefix) {
+                found.push(name);
+            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                places.push(entry.path());
+            }
+        }
+    }
+    found
+}
