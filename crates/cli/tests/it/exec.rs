@@ -57,10 +57,10 @@ fn a_write_in_scope_is_applied_and_undone() {
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
 }
 
-/// L6: the receipt says how much memory the whole tree held at its most, also of a command that only
-/// reads and of one whose memory is long free again.
+/// L6: the receipt says how much memory the whole tree held at its most, also of a command that
+/// only reads and of one whose memory is long free again.
 #[test]
-fn the_peak_of_memory_is_told() {
+fn a_receipt_tells_the_peak_of_memory() {
     const PEAK_BYTES: u64 = 96 << 20;
     let site = Site::new(&[("src/a.txt", "one\n")]);
     let peak = |line: &str| {

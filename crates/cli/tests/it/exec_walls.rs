@@ -20,8 +20,8 @@ fn lands_outside(site: &Site, program: &str, args: &[&str]) -> bool {
     marks.map(|mark| fs::remove_file(mark).is_ok()) == [true, true]
 }
 
-/// Repositories whose own configuration makes readers run code: the readers run, nothing lands. What
-/// is planted does land where there is no wall, by `git` and by `.npmrc`.
+/// Repositories whose own configuration makes readers run code: the readers run, nothing lands.
+/// What is planted does land where there is no wall, by `git` and by `.npmrc`.
 #[test]
 fn readers_that_run_code() {
     let site = Site::with_setup(

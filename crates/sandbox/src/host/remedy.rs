@@ -13,8 +13,8 @@ pub(super) const BARE_SPARE: &str = "nothing: it is used only where no lane abov
     `isolation: {accept: none}` stands in your own policy";
 
 /// For the lane without name spaces where it is the only one for commands that write.
-pub(super) const BARE_ALONE: &str = "until then `isolation: {accept: none}` in your own policy lets \
-    commands run this way, and without it they are refused";
+pub(super) const BARE_ALONE: &str = "until then `isolation: {accept: none}` in your own policy \
+    lets commands run this way, and without it they are refused";
 
 /// Which words of a step lead to which remedy; the first that fits.
 const BY_STEP: &[(&str, &str)] = &[

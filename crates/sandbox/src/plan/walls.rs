@@ -64,8 +64,9 @@ fn about(what: &str) -> &'static str {
     }
 }
 
-/// The walls of a command that only reads, line by line for people: those of the strongest form that
-/// was seen to be built here. A lane is built wholly or not at all, so its walls stand together.
+/// The walls of a command that only reads, line by line for people: those of the strongest form
+/// that was seen to be built here. A lane is built wholly or not at all, so its walls stand
+/// together.
 pub(crate) fn lines(host: &Host) -> Vec<Line> {
     let (form, state, remedy) = match (&host.read_only, &host.bare_snapshot) {
         (Probed::Works, _) => (READ_ONLY, State::Enforced, ""),
