@@ -93,7 +93,9 @@ impl Engine {
         let host = probe(state)?;
         Store::write(&file(state), &host)?;
         let mut lines = host.lines();
-        lines.iter_mut().for_each(|line| self.granted(line));
+        for line in &mut lines {
+            self.granted(line);
+        }
         lines.extend(self.passed_through());
         lines.push(self.accepted());
         Ok(lines)
