@@ -7,6 +7,10 @@
 /// More findings than these are not looked at.
 const FOUND_MAX: usize = 64;
 
+/// Brackets around a text that are looked at, and characters behind it.
+const AROUND_MAX: usize = 32;
+const BEHIND_MAX: usize = 64;
+
 /// Names of functions and values, from the data.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::shell) struct Names<'a> {
@@ -172,7 +176,8 @@ impl<'a> Reader<'a> {
             let path = if home { "~".to_owned() } else { text.clone() };
             self.found.push(Does::Removes(path));
         }
-        let mut around = self.inside.iter().chain([&called]);
+        let around = self.inside.iter().rev().take(AROUND_MAX);
+        let mut around = around.chain([&called]);
         if quote == '`' || around.any(|name| has(self.names.runs, name)) {
             self.found.push(Does::Runs(text.clone()));
             self.list.push(text);
@@ -220,7 +225,8 @@ impl<'a> Reader<'a> {
             return !self.rest.trim_start().starts_with(['+', '.', '/']);
         }
         let passed = |name: &&&str| name.is_empty() || has(self.names.same, name);
-        let through = self.inside.iter().rev().take_while(passed).count();
+        let around = self.inside.iter().rev().take(AROUND_MAX);
+        let through = around.take_while(passed).count();
         let depth = self.inside.len() - through;
         let by = depth.checked_sub(1).and_then(|at| self.inside.get(at));
         let handed = by.is_some_and(|name| has(self.names.removes, name));
@@ -232,7 +238,10 @@ impl<'a> Reader<'a> {
     fn ends_alone(&self, from: usize, depth: Option<usize>) -> bool {
         let mut open = from;
         let mut rest = self.rest;
-        while let Some(first) = rest.chars().next() {
+        for _ in 0..BEHIND_MAX {
+            let Some(first) = rest.chars().next() else {
+                return false;
+            };
             rest = rest.get(first.len_utf8()..).unwrap_or_default();
             match first {
                 '(' | '[' | '{' => open += 1,
