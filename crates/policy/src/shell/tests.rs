@@ -263,6 +263,26 @@ fn disguises_do_not_help() {
     }
 }
 
+/// Code and recipes that are long, deep, or made of nothing but marks.
+fn bombs_of_code() -> Vec<String> {
+    let codes = [
+        "'' ".repeat(9_000),
+        "[".repeat(9_000) + &"'',".repeat(5_000),
+        "system('a b');".repeat(2_000),
+        "rmSync(home".repeat(2_500),
+    ];
+    let recipes = "x:; make --eval '$(shell make a=b)'\n".repeat(700);
+    let mut bombs = vec![
+        "npx ".repeat(6_000) + "touch x",
+        format!("make -f - <<'E'\n{recipes}E"),
+    ];
+    for code in codes {
+        bombs.push(format!("node -e \"{code}\""));
+        bombs.push(format!("python3 - <<'E'\n{code}\nE"));
+    }
+    bombs
+}
+
 /// H4: bombs end, soon, and as DESTRUCTIVE.
 #[test]
 fn bombs_are_bounded() {
@@ -310,20 +330,7 @@ fn bombs_are_bounded() {
     let unrolled = "for a in a b c d e f g; do ".repeat(12);
     bombs.push(unrolled + "ls" + &"; done".repeat(12));
     bombs.push("while read x; do ".repeat(25) + "touch x" + &"; done".repeat(25));
-    for code in [
-        "'' ".repeat(9_000),
-        "[".repeat(9_000) + &"'',".repeat(5_000),
-        "system('a b');".repeat(2_000),
-        "rmSync(home".repeat(2_500),
-    ] {
-        bombs.push(format!("node -e \"{code}\""));
-        bombs.push(format!("python3 - <<'E'\n{code}\nE"));
-    }
-    bombs.push("npx ".repeat(many) + "touch x");
-    bombs.push(format!(
-        "make -f - <<'E'\n{}E",
-        "x:; make --eval '$(shell make a=b)'\n".repeat(700)
-    ));
+    bombs.extend(bombs_of_code());
     bombs.push("99999999999999999999>x".to_owned());
     bombs.push("ls ~99999999999999999999/; touch x".to_owned());
     harmless.push("x=1||".repeat(6_000) + "x=2");
