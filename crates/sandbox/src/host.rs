@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::confine;
 use crate::kernel;
 use crate::limits::{self, LimitHost};
+use crate::plan;
 use crate::wanted::Lane;
 
 /// Whether something can be had here.
@@ -107,21 +108,31 @@ impl Host {
             self.lane(Lane::ReadOnly, &self.read_only, "read-only mounts"),
             self.lane(Lane::Transaction, &self.transaction, "overlay"),
             self.lane(Lane::Snapshot, &self.snapshot, "writable set by mounts"),
-            Line {
-                state: match self.bare_snapshot {
-                    Probed::Works => State::Weaker,
-                    Probed::Fails { .. } => State::Missing,
-                },
-                ..self.lane(
-                    Lane::Snapshot,
-                    &self.bare_snapshot,
-                    "writable set by Landlock alone, without name spaces",
-                )
-            },
+            self.bare_lane(),
             self.landlock(),
         ];
+        lines.extend(plan::lines(self));
         lines.extend(limits::lines(&self.limits));
         lines
+    }
+
+    /// The snapshot lane that only Landlock and seccomp hold, which nobody gets without asking.
+    fn bare_lane(&self) -> Line {
+        let by = "writable set by Landlock alone";
+        let line = self.lane(Lane::Snapshot, &self.bare_snapshot, by);
+        let (state, remedy) = match (&self.bare_snapshot, &self.snapshot) {
+            (Probed::Fails { .. }, _) => (State::Missing, line.remedy),
+            (Probed::Works, Probed::Works) => (State::Weaker, remedy::BARE_SPARE.to_owned()),
+            (Probed::Works, Probed::Fails { remedy, .. }) => {
+                (State::Weaker, format!("{remedy}; {}", remedy::BARE_ALONE))
+            }
+        };
+        Line {
+            what: format!("{} without name spaces", line.what),
+            state,
+            remedy,
+            ..line
+        }
     }
 
     fn lane(&self, lane: Lane, probed: &Probed, by: &str) -> Line {

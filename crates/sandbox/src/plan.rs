@@ -6,6 +6,7 @@ mod mounts;
 mod walls;
 
 pub use walls::NETWORK_OPEN;
+pub(crate) use walls::lines;
 
 use std::path::{Path, PathBuf};
 

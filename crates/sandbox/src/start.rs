@@ -21,6 +21,9 @@ use heap_as_it_is as heap;
 #[cfg(target_env = "gnu")]
 use heap_of_gnu as heap;
 
+/// Memory for what a process that runs a command will touch, at once.
+pub(crate) use heap::fill as fill_heap;
+
 /// The code of a program that broke down, as the standard library has it.
 const BROKEN: i32 = 101;
 

@@ -37,6 +37,12 @@ fn a_write_in_scope_is_applied_and_undone() {
     assert_eq!(told["lane"], "transaction");
     assert!(told["enforcers"].as_array().unwrap().len() > 8, "{told:#}");
     assert!(told["wall_ms"].is_u64() && told["cpu_ms"].is_u64());
+    let changed = ["src/b.txt", "tests", "tests/deep", "tests/deep/t"];
+    assert_eq!(
+        (&told["changed"], &told["changed_total"]),
+        (&serde_json::json!(changed), &Value::from(changed.len())),
+        "{told:#}"
+    );
     assert!(
         told["limits"]["cpu_ms"].as_u64() >= Some(20 * 60 * 1000),
         "{told:#}"
@@ -49,6 +55,28 @@ fn a_write_in_scope_is_applied_and_undone() {
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     assert_eq!(site.tree(), before);
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
+}
+
+/// L6: the receipt says how much memory the whole tree held at its most, also of a command that
+/// only reads and of one whose memory is long free again.
+#[test]
+fn a_receipt_tells_the_peak_of_memory() {
+    const PEAK_BYTES: u64 = 96 << 20;
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    let peak = |line: &str| {
+        let told = site.receipt(line);
+        assert_eq!(told["exit_code"], 0, "{told:#}");
+        assert_eq!(told["changed"], serde_json::json!([]), "{told:#}");
+        told["peak_memory_bytes"].as_u64().unwrap()
+    };
+    let small = peak("cat src/a.txt");
+    let line = format!(
+        "python3 -c 'b = bytearray({PEAK_BYTES}); b[::4096] = b\"x\" * (len(b) // 4096); del b'; true"
+    );
+    let large = peak(&line);
+    println!("{small} and {large} bytes at the most");
+    assert!(small > 0 && small < PEAK_BYTES / 2, "{small}");
+    assert!((PEAK_BYTES..PEAK_BYTES * 4).contains(&large), "{large}");
 }
 
 /// B2, L4: what a command did before it failed stays, unless the policy takes it back; then nothing
@@ -350,6 +378,29 @@ fn exec_in_exec_is_refused() {
     );
 }
 
+/// S1: what the user's own layer opened is told as open, with what closes it.
+#[test]
+fn doctor_names_what_was_opened() {
+    let site = Site::with_setup(&[], |site| {
+        let folder = site.home().join(".config/tagout");
+        fs::create_dir_all(&folder).unwrap();
+        let policy = "version: 1\nnetwork: any\npass_through: [/var/cache/shared]\n";
+        fs::write(folder.join("policy.yaml"), policy).unwrap();
+    });
+    let ran = site.tagout(&["doctor", "--json"]);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let lines = told["lines"].as_array().unwrap();
+    for (what, word) in [
+        ("network", "network: any"),
+        ("changes in /var/cache/shared", "pass_through"),
+    ] {
+        let mut named = lines.iter().filter(|line| line["what"] == what);
+        let line = named.next().unwrap_or_else(|| panic!("{what}: {told:#}"));
+        assert_eq!(line["state"], "weaker", "{line}");
+        assert!(line["remedy"].as_str().unwrap().contains(word), "{line}");
+    }
+}
+
 /// S1: each line names a wall or a limit, who holds it, and what to change.
 #[test]
 fn doctor_names_every_enforcer() {
@@ -374,8 +425,29 @@ fn doctor_names_every_enforcer() {
         "memory",
         "wall time",
         "processes",
+        "network",
+        "hidden paths",
+        "environment",
+        "privileges",
+        "descriptors",
+        "system calls",
     ] {
         assert!(all.contains(wanted), "{wanted} is not in: {all}");
+    }
+    // The walls of the lines are those of a command's receipt, in the receipt's own words.
+    let receipt = site.receipt("true");
+    for wall in receipt["enforcers"].as_array().unwrap() {
+        let (what, by) = (wall["what"].as_str().unwrap(), wall["by"].as_str().unwrap());
+        let mut held = lines.iter().filter(|line| {
+            let name = line["what"].as_str().unwrap();
+            name == what || name == format!("limit on {what}")
+        });
+        let said = |line: &Value| line["enforcer"].as_str().unwrap().ends_with(by);
+        assert!(what == "writes" || held.any(said), "{wall}: {lines:#?}");
+    }
+    let weaker = lines.iter().filter(|line| line["state"] == "weaker");
+    for line in weaker {
+        assert_ne!(line["remedy"], "", "{line}");
     }
     assert!(site.state().join("gate/host.json").is_file());
     let outside = tempfile::tempdir().unwrap();

@@ -18,7 +18,7 @@ const FOR_LONG: Duration = Duration::from_secs(4);
 
 fn safe_lines(root: &Path) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policy/tests/fixtures");
-    let text = ["shell.jsonl", "shell-everyday.jsonl"]
+    let text = ["shell.jsonl", "shell-everyday.jsonl", "shell-audit.jsonl"]
         .map(|name| std::fs::read_to_string(folder.join(name)).unwrap())
         .concat();
     let knowledge = Knowledge::built_in().unwrap();

@@ -2,14 +2,26 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::confined::Site;
 
+/// Runs a program as a person, without any wall, and says whether the planted code left its marks,
+/// which are removed again.
+fn lands_outside(site: &Site, program: &str, args: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(site.root());
+    command.env("HOME", site.home()).stdin(Stdio::null());
+    command.output().unwrap();
+    let marks = [site.root().join("PWNED"), site.home().join("PWNED")];
+    marks.map(|mark| fs::remove_file(mark).is_ok()) == [true, true]
+}
+
 /// Repositories whose own configuration makes readers run code: the readers run, nothing lands.
+/// What is planted does land where there is no wall, by `git` and by `.npmrc`.
 #[test]
 fn readers_that_run_code() {
     let site = Site::with_setup(
@@ -32,13 +44,19 @@ fn readers_that_run_code() {
             site.git(&["config", "core.fsmonitor", &evil]);
             site.git(&["config", "diff.evil.textconv", &evil]);
             site.git(&["config", "core.pager", &evil]);
-            site.write(
-                ".npmrc",
-                "script-shell=./evil.sh\nonload-script=./evil.sh\n",
-            );
+            site.write(".npmrc", "script-shell=./evil.sh\n");
+            let package = r#"{"name": "planted", "scripts": {"hello": "true"}}"#;
+            site.write("package.json", package);
             site.write("src/a.txt", "two\n");
         },
     );
+    for (program, args) in [
+        ("git", &["status"][..]),
+        ("git", &["diff"]),
+        ("npm", &["run", "hello"]),
+    ] {
+        assert!(lands_outside(&site, program, args), "{program} {args:?}");
+    }
     let before = site.tree();
     for line in [
         "git status",
@@ -47,6 +65,8 @@ fn readers_that_run_code() {
         "git show",
         "git diff --stat",
         "npm --version",
+        "npm pkg get scripts",
+        "npm config get script-shell",
     ] {
         let told = site.receipt(line);
         let lane = told["lane"].as_str().unwrap_or_default();
@@ -56,6 +76,11 @@ fn readers_that_run_code() {
             "{line}: {told:#}"
         );
     }
+    assert_eq!(site.tree(), before);
+    // The script that `.npmrc` names does run behind the walls, and what it wrote is parked.
+    let told = site.receipt("npm run hello");
+    assert_eq!(told["error"]["code"], "SCOPE_VIOLATION", "{told:#}");
+    assert_eq!(told["changed"], serde_json::json!(["PWNED"]), "{told:#}");
     assert_eq!(site.tree(), before);
     assert!(!site.home().join("PWNED").exists());
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tagout_policy::judge::Isolation;
 use tagout_policy::law;
-use tagout_sandbox::{Host, Line, State, nested_mount};
+use tagout_sandbox::{Host, Line, NETWORK_OPEN, State, nested_mount};
 use tagout_vocab::Class;
 use tagout_workspace::files;
 
@@ -12,6 +12,9 @@ use super::Yard;
 use crate::engine::{Engine, Inner};
 use crate::error::GateError;
 use crate::store::Store;
+
+/// What to change so that nothing weaker is used.
+const NOT_ACCEPTED: &str = "take `isolation` out of your own policy, and such commands are refused";
 
 fn file(state: &Path) -> PathBuf {
     state.join("gate").join("host.json")
@@ -90,8 +93,33 @@ impl Engine {
         let host = probe(state)?;
         Store::write(&file(state), &host)?;
         let mut lines = host.lines();
+        for line in &mut lines {
+            self.granted(line);
+        }
+        lines.extend(self.passed_through());
         lines.push(self.accepted());
         Ok(lines)
+    }
+
+    /// The network is open where the user's own layer says so, whatever this machine could hold.
+    fn granted(&self, line: &mut Line) {
+        if line.what == "network" && self.inner.shelf.books.law.network() == law::Network::Any {
+            NETWORK_OPEN.clone_into(&mut line.enforcer);
+            line.state = State::Weaker;
+            "take `network: any` out of your own policy".clone_into(&mut line.remedy);
+        }
+    }
+
+    /// Folders that the user's own layer lets commands change for good.
+    fn passed_through(&self) -> Vec<Line> {
+        let law = &self.inner.shelf.books.law;
+        let line = |folder: &str| Line {
+            what: format!("changes in {folder}"),
+            enforcer: "nobody: passed through, not transactional".to_owned(),
+            state: State::Weaker,
+            remedy: format!("take `{folder}` out of `pass_through` in your own policy"),
+        };
+        law.pass_through().map(line).collect()
     }
 
     /// Whether the user's own layer accepts something weaker where the transaction lane can't be
@@ -107,12 +135,12 @@ impl Engine {
             law::Isolation::Process => (
                 "accepted in your own policy (`process`): the snapshot lane",
                 State::Weaker,
-                "",
+                NOT_ACCEPTED,
             ),
             law::Isolation::None => (
                 "accepted in your own policy (`none`): the snapshot lane, also without name spaces",
                 State::Weaker,
-                "",
+                NOT_ACCEPTED,
             ),
         };
         let root = self.inner.workspace.root();

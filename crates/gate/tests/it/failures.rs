@@ -1,11 +1,12 @@
 //! Each failure type of RFC-0001 §7: rolled back, recorded, told in short.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, mpsc};
 
-use serde_json::json;
-use tagout_gate::{FailureKind, Outcome, ToolError};
-use tagout_vocab::ResourceLimits;
+use serde_json::{Map, Value, json};
+use tagout_gate::{Commands, Context, Deprecation, FailureKind, Outcome, Tool, ToolError};
+use tagout_ledger::{VerifyOptions, verify};
+use tagout_vocab::{Declaration, ResourceLimits};
 use tagout_workspace::RelPath;
 
 use crate::support::*;
@@ -64,6 +65,77 @@ fn a_panic_rolls_back_and_is_recorded() {
         told.contains("EXECUTION_FAILED") && !told.contains("failures.rs"),
         "{told}"
     );
+}
+
+/// A tool that goes wrong beside its own run: once armed, the next look at its declaration panics.
+struct Brittle {
+    tool: TestTool,
+    armed: Arc<AtomicBool>,
+}
+
+impl Tool for Brittle {
+    fn declaration(&self) -> &Declaration {
+        assert!(!self.armed.swap(false, Ordering::SeqCst), "saucer");
+        &self.tool.declaration
+    }
+    fn deprecation(&self) -> Option<Deprecation> {
+        None
+    }
+    fn run(
+        &self,
+        input: &Map<String, Value>,
+        context: &mut Context<'_, '_>,
+    ) -> Result<Value, ToolError> {
+        (self.tool.body)(input, context)
+    }
+}
+
+/// L5: a command is run on its caller's thread. A panic in it, or in what the runtime does around
+/// it, reaches the caller as a failure that is recorded, and the next call works.
+#[test]
+fn a_panic_in_a_command_does_not_reach_its_caller() {
+    crate::changes::support::tool();
+    for (inside, message) in [(true, "kettle"), (false, "ended without a result")] {
+        let world = World::new();
+        let (thread, armed) = (
+            std::thread::current().id(),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let (arming, runs) = (Arc::clone(&armed), AtomicU32::new(0));
+        let mut tool = tool("execute_command", move |_, context| {
+            assert_eq!(std::thread::current().id(), thread);
+            staged(context);
+            if runs.fetch_add(1, Ordering::SeqCst) > 0 {
+                return said("said");
+            }
+            assert!(!inside, "kettle");
+            arming.store(true, Ordering::SeqCst);
+            said("said")
+        });
+        tool.declaration.idempotent = false;
+        let brittle = Brittle { tool, armed };
+        let tools: Vec<Box<dyn Tool>> = vec![Box::new(selector()), Box::new(brittle)];
+        let (engine, _) = world.open_boxed(tools, Some(Commands::default()));
+        assert_eq!(
+            engine.execute(&select("INT-001")).outcome,
+            Outcome::Completed
+        );
+        let line = call("execute_command", json!({ "command": "./build" }));
+        let receipt = engine.execute(&line);
+        assert_rolled_back(&world, &receipt);
+        let told = details(&world).message;
+        assert!(told.contains(message), "{told}");
+        let next = engine.execute(&line);
+        assert_eq!(next.outcome, Outcome::Completed, "{next:?}");
+        assert_eq!(world.read("src/a.txt").as_deref(), Some("half"));
+        let keys = vec![seal_key(&world)];
+        let options = VerifyOptions {
+            keys,
+            ..VerifyOptions::default()
+        };
+        let report = verify(&world.site().ledger(), &options).unwrap();
+        assert!(report.ok, "{report:?}");
+    }
 }
 
 /// L9: an error of the tool is an execution error with its sources as context.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, mpsc};
 
 use serde_json::{Map, Value, json};
 use tagout_gate::{
-    Clockwork, Context, Deprecation, Engine, Places, Receipt, Recovered, Registry, Request, Site,
-    Sources, Text, Tool, ToolError,
+    Clockwork, Commands, Context, Deprecation, Engine, Places, Receipt, Recovered, Registry,
+    Request, Site, Sources, Text, Tool, ToolError,
 };
 use tagout_ledger::{Event, Reader};
 use tagout_policy::catalogue::Catalogue;
@@ -247,14 +247,24 @@ impl World {
     }
 
     pub(crate) fn open(&self, tools: Vec<TestTool>) -> (Engine, Recovered) {
+        let boxed = |tool| Box::new(tool) as Box<dyn Tool>;
+        self.open_boxed(tools.into_iter().map(boxed).collect(), None)
+    }
+
+    /// The same with any tools, and perhaps with what is needed to run commands.
+    pub(crate) fn open_boxed(
+        &self,
+        tools: Vec<Box<dyn Tool>>,
+        commands: Option<Commands>,
+    ) -> (Engine, Recovered) {
         let catalogue = catalogue().clone();
         let site = self.site();
         let books = site.shelve(catalogue, None, &self.sources()).unwrap();
         let mut registry = Registry::new(books.books.catalogue.clone());
         for tool in tools {
-            registry.register(Box::new(tool)).unwrap();
+            registry.register(tool).unwrap();
         }
-        Engine::open(site, books, registry, self.time.clockwork()).unwrap()
+        Engine::open_with(site, books, (registry, commands), self.time.clockwork()).unwrap()
     }
 
     pub(crate) fn engine(&self) -> Engine {

@@ -47,6 +47,8 @@ fn corpus(text: &str) -> Vec<Labelled> {
 const CORPUS: &str = include_str!("../../tests/fixtures/shell.jsonl");
 const OWN: &str = include_str!("../../tests/fixtures/shell-own.jsonl");
 const EVERYDAY: &str = include_str!("../../tests/fixtures/shell-everyday.jsonl");
+/// Lines of an audit: labelled first, judged then.
+const AUDIT: &str = include_str!("../../tests/fixtures/shell-audit.jsonl");
 
 /// How many of each label are called SAFE, with the misses printed.
 fn measure(name: &str, text: &str) -> [(usize, usize); 2] {
@@ -79,7 +81,13 @@ fn measure(name: &str, text: &str) -> [(usize, usize); 2] {
 /// H4 on labelled commands: nothing destructive is called SAFE, and what is safe nearly always is.
 #[test]
 fn the_corpus_is_judged_in_both_directions() {
-    for (name, text) in [("corpus", CORPUS), ("own", OWN), ("everyday", EVERYDAY)] {
+    let all = [
+        ("corpus", CORPUS),
+        ("own", OWN),
+        ("everyday", EVERYDAY),
+        ("audit", AUDIT),
+    ];
+    for (name, text) in all {
         let [safe, destructive] = measure(name, text);
         assert_eq!(destructive.0, 0, "{name}");
         assert!(safe.0 * 100 >= safe.1 * 95, "{name}: {safe:?}");
@@ -90,7 +98,7 @@ fn the_corpus_is_judged_in_both_directions() {
 #[test]
 fn no_line_carries_two_labels() {
     let mut labels = std::collections::BTreeMap::new();
-    for line in [CORPUS, OWN, EVERYDAY].into_iter().flat_map(corpus) {
+    for line in [CORPUS, OWN, EVERYDAY, AUDIT].into_iter().flat_map(corpus) {
         let label = labels.entry(line.cmd.clone()).or_insert(line.label.clone());
         assert_eq!(*label, line.label, "{:?}", line.cmd);
     }
@@ -255,6 +263,26 @@ fn disguises_do_not_help() {
     }
 }
 
+/// Code and recipes that are long, deep, or made of nothing but marks.
+fn bombs_of_code() -> Vec<String> {
+    let codes = [
+        "'' ".repeat(9_000),
+        "[".repeat(9_000) + &"'',".repeat(5_000),
+        "system('a b');".repeat(2_000),
+        "rmSync(home".repeat(2_500),
+    ];
+    let recipes = "x:; make --eval '$(shell make a=b)'\n".repeat(700);
+    let mut bombs = vec![
+        "npx ".repeat(6_000) + "touch x",
+        format!("make -f - <<'E'\n{recipes}E"),
+    ];
+    for code in codes {
+        bombs.push(format!("node -e \"{code}\""));
+        bombs.push(format!("python3 - <<'E'\n{code}\nE"));
+    }
+    bombs
+}
+
 /// H4: bombs end, soon, and as DESTRUCTIVE.
 #[test]
 fn bombs_are_bounded() {
@@ -302,6 +330,7 @@ fn bombs_are_bounded() {
     let unrolled = "for a in a b c d e f g; do ".repeat(12);
     bombs.push(unrolled + "ls" + &"; done".repeat(12));
     bombs.push("while read x; do ".repeat(25) + "touch x" + &"; done".repeat(25));
+    bombs.extend(bombs_of_code());
     bombs.push("99999999999999999999>x".to_owned());
     bombs.push("ls ~99999999999999999999/; touch x".to_owned());
     harmless.push("x=1||".repeat(6_000) + "x=2");
@@ -405,6 +434,49 @@ fn the_floor_is_found() {
         "find $HOME -exec rm {} +",
         "find /etc -type f -exec rm -f {} \\;",
         "{rm,-rf,/}",
+        "npx rimraf /",
+        "npx -y rimraf ~",
+        "npx --yes rimraf@5 -g '/*'",
+        "npm exec -- rimraf /",
+        "pnpm dlx rimraf /",
+        "yarn dlx rimraf $HOME",
+        "bunx rimraf /",
+        "rimraf /",
+        "npx del-cli --force /",
+        "npx trash ~",
+        "python -c \"import shutil; shutil.rmtree('/')\"",
+        "python3 -c 'import shutil,os; shutil.rmtree(os.path.expanduser(\"~\"))'",
+        "python3 -c 'import os; os.system(\"rm -rf /\")'",
+        "python3 -c 'import subprocess as s; s.run([\"rm\", \"-rf\", \"/\"])'",
+        "python3 - <<'E'\nimport shutil\nshutil.rmtree('/')\nE",
+        "echo \"import shutil; shutil.rmtree('/')\" | python3",
+        "node -e \"fs.rmSync('/',{recursive:true})\"",
+        "node -e 'require(\"fs\").rmSync(require(\"os\").homedir(), {recursive: true})'",
+        "node -e 'require(\"child_process\").execSync(`rm -rf /`)'",
+        "node -e 'require(\"child_process\").spawnSync(\"rm\", [\"-rf\", \"/\"])'",
+        "node --eval=\"fs.rmSync('/',{recursive:true})\"",
+        "perl -e 'system(\"rm -rf /\")'",
+        "perl -e 'system \"rm\", \"-rf\", \"/\"'",
+        "perl -MFile::Path -e 'rmtree \"/\"'",
+        "perl -e '`rm -rf /`'",
+        "ruby -rfileutils -e 'FileUtils.rm_rf(\"/\")'",
+        "ruby -e 'system(\"rm\", \"-rf\", Dir.home)' && ruby -e 'exec \"rm -rf ~\"'",
+        "php -r 'shell_exec(\"rm -rf /\");'",
+        "lua -e 'os.execute(\"rm -rf /\")'",
+        "deno eval \"Deno.removeSync('/', {recursive: true})\"",
+        "sudo docker run x python3 -c \"import shutil; shutil.rmtree('/')\"",
+        "make SHELL='rm -rf /'",
+        "make SHELL=/bin/rm .SHELLFLAGS='-rf /' x",
+        "make .SHELLFLAGS='-rf /' SHELL=rm",
+        "make -C sub SHELL:='rm -rf ~'",
+        "make --eval='$(shell rm -rf /)'",
+        "make --eval 'x:; rm -rf /'",
+        "make CLEAN='rm -rf /' clean",
+        "make -f - <<'E'\nall:\n\t@rm -rf /\nE",
+        "gmake SHELL='sh -c \"rm -rf /\"'",
+        "make -f /dev/stdin <<< 'x:; @rm -rf ~'",
+        "printf 'x:\\n\\trm -rf /\\n' | make -f -",
+        "awk 'BEGIN { system(\"rm -rf /\") }'",
     ] {
         assert!(look(line).catastrophic.is_some(), "{line}");
     }
@@ -433,6 +505,19 @@ fn the_floor_is_found() {
         "ssh host ls",
         "git commit -m 'rm -rf / is bad'",
         "gh issue create --title 'rm -rf / is bad'",
+        "npx rimraf dist",
+        "npx rimraf@5 dist node_modules/.cache",
+        "rimraf build",
+        "python3 -c \"import shutil; shutil.rmtree('build')\"",
+        "python3 -c \"print('rm -rf /')\"",
+        "python3 -c 'import os; print(os.listdir(\"/\"))'",
+        "python3 -c 'import shutil, os; shutil.rmtree(os.path.join(\"/\", \"tmp\", \"x\"))'",
+        "node -e 'fs.rmSync(path.join(os.homedir(), \".cache/x\"), {recursive: true})'",
+        "node -e 'console.log(process.env.HOME)'",
+        "perl -e 'system(\"ls /\")'",
+        "make SHELL=/bin/bash test",
+        "make PREFIX=/ install",
+        "make DESTDIR=/ PREFIX=/usr install",
     ] {
         assert_eq!(look(line).catastrophic, None, "{line}");
     }

@@ -8,6 +8,14 @@ pub(crate) const LANDLOCK_ABI_MIN: u32 = 3;
 pub(crate) const LANDLOCK: &str = "use Linux 6.2 or newer with Landlock among the security modules \
     (`lsm=landlock,…` on the kernel's command line)";
 
+/// For the lane without name spaces where there is a better one.
+pub(super) const BARE_SPARE: &str = "nothing: it is used only where no lane above can be had and \
+    `isolation: {accept: none}` stands in your own policy";
+
+/// For the lane without name spaces where it is the only one for commands that write.
+pub(super) const BARE_ALONE: &str = "until then `isolation: {accept: none}` in your own policy \
+    lets commands run this way, and without it they are refused";
+
 /// Which words of a step lead to which remedy; the first that fits.
 const BY_STEP: &[(&str, &str)] = &[
     (

@@ -22,7 +22,7 @@ git config core.hooksPath "$PWD/hooks"
 mkdir hooks && for hook in post-index-change post-checkout pre-commit; do cp evil hooks/$hook; done
 echo changed >>src/main.rs
 printf 'script-shell=%s/evil\nnode-options=--require %s/evil\n' "$PWD" "$PWD" >.npmrc
-echo '{"scripts":{"preinstall":"./evil"}}' >package.json
+echo '{"name":"planted","scripts":{"hello":"true","preinstall":"./evil"}}' >package.json
 printf '[alias]\nversion = ["run"]\n' >cargo-config.toml
 "#;
 
@@ -38,6 +38,9 @@ const READERS: &[&str] = &[
     "git grep main",
 ];
 
+/// What runs planted code, one of it by `.npmrc`. Without walls each of them leaves its marks.
+const RUNNERS: &[&str] = &["git status", "git diff", "npm run hello"];
+
 /// S1 T-002 Readers of a hostile repository run its code behind the walls, and nothing lands.
 #[test]
 fn nothing_of_a_hostile_repository_lands() {
@@ -50,17 +53,29 @@ fn nothing_of_a_hostile_repository_lands() {
             .output()
             .unwrap();
         assert!(planted.status.success(), "{planted:?}");
+        for runner in RUNNERS {
+            let marks = "rm landed ../outside/landed";
+            let line = format!("{runner} >/dev/null 2>&1; {marks}");
+            let mut plain = stage.command("sh");
+            let plain = plain.args(["-c", &line]).env("HOME", stage.path("home"));
+            let plain = plain.output().unwrap();
+            assert!(plain.status.success(), "{runner} as {who:?}: {plain:?}");
+        }
         let before = stage.fingerprint(&["workspace", "outside", "home", "state"]);
         let mut ran = 0;
-        for reader in READERS {
+        for reader in READERS.iter().chain(RUNNERS) {
             let order = stage.order("read_only", &["sh", "-c", reader]);
             let told = stage.run(&[], &order);
             assert!(told["ended"].is_object(), "{reader}: {told:#}");
-            ran += usize::from(stage.printed().contains("evil ran"));
+            let has_run = stage.printed().contains("evil ran");
+            assert!(has_run || !RUNNERS.contains(reader), "{reader} as {who:?}");
+            ran += usize::from(has_run);
             let after = stage.fingerprint(&["workspace", "outside", "home", "state"]);
             assert_eq!(before, after, "{reader} as {who:?}");
         }
-        println!("{ran} of {} readers ran planted code", READERS.len());
-        assert!(ran >= 2, "the plant works, or the test says nothing");
+        println!(
+            "{ran} of {} readers ran planted code",
+            READERS.len() + RUNNERS.len()
+        );
     }
 }

@@ -13,5 +13,5 @@ mod git;
 mod picture;
 mod private;
 mod random;
-mod support;
+pub(crate) mod support;
 mod tree;

@@ -65,6 +65,11 @@ impl Findings {
         self.catastrophic.get_or_insert_with(|| printable(reason));
     }
 
+    /// Whether it was found to run code.
+    pub(in crate::shell) fn runs_code(&self) -> bool {
+        self.exec.is_some()
+    }
+
     /// Adds the doubts of another reading.
     pub(in crate::shell) fn take(&mut self, other: Self) {
         if let Some(reason) = other.unknown {

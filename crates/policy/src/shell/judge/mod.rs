@@ -12,7 +12,7 @@ pub(super) use findings::Findings;
 
 use super::arg::Arg;
 use super::knowledge::{Entry, Mode, Operand, Role, Verdict};
-use super::walk::{State, Walker};
+use super::walk::{Input, State, Walker};
 use super::{OwnCall, parse};
 use options::Parsed;
 
@@ -57,7 +57,17 @@ impl Walker<'_> {
         }
         let folder = state.folder.clone();
         let moves = entry.builtin.is_some();
+        let input = match &self.input {
+            Some(Input::Text(text)) => Some(text.clone()),
+            Some(Input::Hashes | Input::Under(_)) | None => None,
+        };
         self.apply(&entry, rest, state, findings);
+        if let Some(code) = input.filter(|_| findings.runs_code()) {
+            self.code(&code, state, findings);
+            if !entry.assembled.is_empty() {
+                self.recipes(&code, state);
+            }
+        }
         if !moves {
             state.folder = folder;
         }
@@ -142,6 +152,7 @@ impl Walker<'_> {
         let runs = |operand: &Operand| matches!(operand.role, Role::Command | Role::Elsewhere);
         if entry.verdict == Verdict::Exec && !entry.operands.iter().any(runs) {
             self.suspect(args, state);
+            self.assembled(entry, args, state);
         }
         if entry.subcommands.is_empty() {
             let parsed = self.parse_options(entry, args, true, findings);
@@ -286,7 +297,8 @@ impl Walker<'_> {
         let recursive = parsed
             .options
             .iter()
-            .any(|found| has_word(&entry.recursive, &found.name));
+            .any(|found| has_word(&entry.recursive, &found.name))
+            || has_word(&entry.recursive, "always");
         if recursive && !entry.narrowed_by.is_empty() {
             self.floor_of_search(entry, parsed, state, findings);
         }

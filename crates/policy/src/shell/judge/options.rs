@@ -244,7 +244,12 @@ impl Reader<'_, '_> {
 
     fn value(&mut self, name: &str) -> Option<Arg> {
         let value = self.next();
-        if value
+        if let Some(value) = &value
+            && self.goes_on(value)
+        {
+            // A pattern that fits several names: the first is the value, the others are operands.
+            self.parsed.operands.push(value.clone());
+        } else if value
             .as_ref()
             .is_some_and(|value| value.splits || value.many)
             && !self.entry.any
@@ -253,6 +258,19 @@ impl Reader<'_, '_> {
                 .unknown(format!("the value of `{name}` may become several words"));
         }
         value
+    }
+
+    /// Whether a word becomes names that all start in the same way, none of them like an option,
+    /// where operands may stand between options.
+    fn goes_on(&self, value: &Arg) -> bool {
+        let anywhere = match self.entry.style {
+            Style::Gnu | Style::Exact => self.whole,
+            Style::Posix | Style::Leading | Style::Keyed | Style::Bundled => false,
+        };
+        let plain = value
+            .head
+            .starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/');
+        anywhere && plain && value.many && !value.splits
     }
 
     fn cluster(&mut self, arg: &Arg, letters: &str, hole: bool) {

@@ -33,7 +33,12 @@ impl Walker<'_> {
             Role::Write => self.write_path(arg, state, findings),
             Role::Make => self.make_path(arg, state, findings),
             Role::Delete => self.delete_path(arg, state, findings),
-            Role::Exec => findings.exec(&format!("it runs `{}`", arg.shown)),
+            Role::Exec => {
+                findings.exec(&format!("it runs `{}`", arg.shown));
+                if let Some(code) = arg.text() {
+                    self.code(code, state, findings);
+                }
+            }
             Role::Host => findings.network(host(arg)),
             Role::Shell => self.shell_text(arg, state, findings),
             Role::Action => {
@@ -112,7 +117,10 @@ impl Walker<'_> {
                 }
             }
             Scripted::Writes(path) => self.write_path(&Arg::of(&path), state, findings),
-            Scripted::Runs => findings.exec("a script in it runs commands"),
+            Scripted::Runs => {
+                findings.exec("a script in it runs commands");
+                self.code(text, state, findings);
+            }
             Scripted::Commands(commands) => {
                 for command in commands {
                     self.shell_text(&Arg::of(&command), state, findings);

@@ -4,10 +4,17 @@ use super::options::Parsed;
 use super::{Findings, floor, has_word, options};
 use crate::shell::arg::Arg;
 use crate::shell::knowledge::{Entry, Role};
+use crate::shell::script::code::{self, Does};
 use crate::shell::walk::{Input, State, Walker};
 
 /// More words than these are not tried as the start of a command.
 const SUSPECTS_MAX: usize = 6;
+
+/// Words in words that may be a command are looked at this often.
+const SUSPICION_DEPTH_MAX: u8 = 2;
+
+/// Lines of recipes that are looked at.
+const RECIPE_LINES_MAX: usize = 64;
 
 /// Options behind which a name is a package or a target, and no program.
 const NAMING: [&str; 7] = [
@@ -152,7 +159,7 @@ impl Walker<'_> {
     /// Words of a program that is not known, or runs whatever it is told: each may be the start of
     /// a command. Only what no rule may allow is taken from such a guess.
     pub(super) fn suspect(&mut self, words: &[Arg], state: &State) {
-        if self.suspecting {
+        if self.suspecting >= SUSPICION_DEPTH_MAX {
             return;
         }
         let mut tried = 0;
@@ -163,8 +170,9 @@ impl Walker<'_> {
                 continue;
             };
             let rest = words.get(index..).unwrap_or_default();
-            let is_text = text.contains([' ', '\n', ';']);
-            let is_command = !NAMING.contains(&before) && self.may_start(text, rest.get(1));
+            let is_text = text.contains([' ', '\n', ';', '(']);
+            let name = unversioned(text);
+            let is_command = !NAMING.contains(&before) && self.may_start(name, rest.get(1));
             before = text;
             if !is_text && !is_command {
                 continue;
@@ -173,15 +181,87 @@ impl Walker<'_> {
             if tried > SUSPECTS_MAX {
                 break;
             }
+            let mut rest = rest.to_vec();
+            if let Some(first) = rest.first_mut() {
+                *first = Arg::of(name);
+            }
             let text = text.to_owned();
             self.only_floor(|walker| {
                 let mut state = state.clone();
                 if is_text {
-                    walker.script(&text, &mut state, &mut Findings::default());
+                    walker.suspect_text(&text, &mut state);
                 } else {
-                    walker.nested(rest, &mut state);
+                    walker.nested(&rest, &mut state);
                 }
             });
+        }
+    }
+
+    /// A text that may be for a shell, the value of a variable or an option that is, or code.
+    fn suspect_text(&mut self, text: &str, state: &mut State) {
+        self.script(text, &mut state.clone(), &mut Findings::default());
+        if let Some((_, value)) = assignment(text) {
+            self.script(value, &mut state.clone(), &mut Findings::default());
+        }
+        let mut findings = Findings::default();
+        self.code(text, state, &mut findings);
+        self.finish(text, "", findings);
+    }
+
+    /// Code of a language that is not read: of what it would do only that counts which no rule may
+    /// allow.
+    pub(super) fn code(&mut self, text: &str, state: &State, findings: &mut Findings) {
+        let lists = self.context.knowledge.lists();
+        let names = code::Names {
+            removes: &lists.removes_trees,
+            same: &lists.same_path,
+            runs: &lists.runs_programs,
+            homes: &lists.home_folders,
+        };
+        for does in code::read(text, names) {
+            match does {
+                Does::Removes(path) => {
+                    self.floor_of_tree(Role::Delete, &Arg::of(&path), state, findings);
+                }
+                Does::Runs(text) => self.only_floor(|walker| {
+                    walker.script(&text, &mut state.clone(), &mut Findings::default());
+                }),
+                Does::Starts(words) => self.only_floor(|walker| {
+                    let words: Vec<Arg> = words.iter().map(|word| Arg::of(word)).collect();
+                    walker.nested(&words, &mut state.clone());
+                }),
+            }
+        }
+    }
+
+    /// The shell that variables among the words put together for the recipes.
+    pub(super) fn assembled(&mut self, entry: &Entry<'_>, words: &[Arg], state: &State) {
+        let given = |name: &str| {
+            let mut words = words.iter().filter_map(|word| word.exact.as_deref());
+            words.find_map(|word| assignment(word).filter(|(known, _)| *known == name))
+        };
+        let names = entry.assembled.split_ascii_whitespace();
+        let values: Vec<&str> = names.filter_map(given).map(|(_, value)| value).collect();
+        if !values.is_empty() {
+            let text = values.join(" ");
+            self.only_floor(|walker| {
+                walker.script(&text, &mut state.clone(), &mut Findings::default());
+            });
+        }
+    }
+
+    /// Recipes, line by line.
+    pub(super) fn recipes(&mut self, text: &str, state: &State) {
+        // What was printed into it has its ends of lines still written out.
+        let text = text.replace("\\n", "\n").replace("\\t", "\t");
+        for line in text.lines().take(RECIPE_LINES_MAX) {
+            let behind = line.split_once(';').map(|(_, behind)| behind);
+            for recipe in [Some(line), behind].into_iter().flatten() {
+                let recipe = recipe.trim_start().trim_start_matches(['@', '-', '+', ' ']);
+                self.only_floor(|walker| {
+                    walker.script(recipe, &mut state.clone(), &mut Findings::default());
+                });
+            }
         }
     }
 
@@ -197,7 +277,8 @@ impl Walker<'_> {
 
     /// Walks, and keeps of what is found only what no rule may allow.
     fn only_floor(&mut self, work: impl FnOnce(&mut Self)) {
-        let outer = std::mem::replace(&mut self.suspecting, true);
+        let outer = self.suspecting;
+        self.suspecting = outer.saturating_add(1);
         let (parts, effects) = (self.parts.len(), self.effects.len());
         let (network, logged) = (self.network, self.log.len());
         let troubles = std::mem::take(&mut self.troubles);
@@ -284,6 +365,23 @@ impl Walker<'_> {
             self.floor_of_tree(Role::Delete, place, state, findings);
         }
     }
+}
+
+/// A package's name without the version that is asked for.
+fn unversioned(word: &str) -> &str {
+    match word.rsplit_once('@') {
+        Some((name, _)) if !name.is_empty() && !name.contains([':', ' ']) => name,
+        Some(_) | None => word,
+    }
+}
+
+/// The name and the value of `NAME=value` or `--name=value`.
+fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let value = value.strip_prefix('=').unwrap_or(value);
+    let name = name.trim_end_matches([':', '+', '?', '!']);
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    (!name.is_empty() && name.chars().all(plain)).then_some((name, value))
 }
 
 /// A word as a shell reads it back.

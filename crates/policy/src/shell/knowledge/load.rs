@@ -130,6 +130,7 @@ const ENTRY_FIELDS: &[&str] = &[
     "runs-input",
     "narrowed-by",
     "own",
+    "assembled",
     "safe",
     "unsafe",
 ];
@@ -156,6 +157,10 @@ const LIST_FIELDS: &[&str] = &[
     "devices",
     "precious",
     "helped",
+    "removes-trees",
+    "same-path",
+    "runs-programs",
+    "home-folders",
 ];
 
 /// Knowledge while it is gathered.
@@ -281,6 +286,10 @@ impl Reader<'_> {
             devices: words("devices"),
             precious: words("precious"),
             helped: words("helped"),
+            removes_trees: words("removes-trees"),
+            same_path: words("same-path"),
+            runs_programs: words("runs-programs"),
+            home_folders: words("home-folders"),
         };
     }
 
@@ -372,6 +381,7 @@ impl Reader<'_> {
             runs_input: flag("runs-input"),
             narrowed_by: text("narrowed-by"),
             own: flag("own"),
+            assembled: text("assembled"),
         }
     }
 

@@ -112,6 +112,12 @@ pub(super) struct Lists {
     pub(super) precious: Vec<String>,
     /// Programs that read and, where a configuration in the workspace says so, start others.
     pub(super) helped: Vec<String>,
+    /// In code, functions that remove whole trees, such that give back the path that they are
+    /// given, such that start programs, and names of the home folder.
+    pub(super) removes_trees: Vec<String>,
+    pub(super) same_path: Vec<String>,
+    pub(super) runs_programs: Vec<String>,
+    pub(super) home_folders: Vec<String>,
 }
 
 /// Words that ask a program for its version.
@@ -305,7 +311,7 @@ pub(super) struct Entry<'a> {
     pub(super) abbreviate: bool,
     /// `-` as a path is a stream.
     pub(super) dash: bool,
-    /// Options that make it work on whole trees.
+    /// Options that make it work on whole trees; `always` where none is needed.
     #[serde(borrow)]
     pub(super) recursive: Cow<'a, str>,
     /// Options that put it on the catastrophic floor.
@@ -339,6 +345,10 @@ pub(super) struct Entry<'a> {
     pub(super) narrowed_by: Cow<'a, str>,
     /// It is Tagout itself.
     pub(super) own: bool,
+    /// Variables whose values, one behind the other, start the shell of its recipes. What it reads
+    /// on its standard input are recipes too.
+    #[serde(borrow)]
+    pub(super) assembled: Cow<'a, str>,
 }
 
 impl Knowledge {

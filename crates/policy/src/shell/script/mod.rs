@@ -1,6 +1,7 @@
 //! Small languages that readers take as an argument and that can write and run.
 
 pub(super) mod awk;
+pub(super) mod code;
 pub(super) mod sed;
 
 /// What a script does.

@@ -50,8 +50,8 @@ pub(super) struct Walker<'a> {
     pub(super) input: Option<Input>,
     /// Whether what a search finds is all of a folder that must stay.
     pub(super) whole_tree: bool,
-    /// Whether words are looked at that may be a command and may be none.
-    pub(super) suspecting: bool,
+    /// How deep one is in words that may be a command and may be none.
+    pub(super) suspecting: u8,
     steps: usize,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Walker<'a> {
             splitting: false,
             input: None,
             whole_tree: false,
-            suspecting: false,
+            suspecting: 0,
             steps: 0,
         }
     }

@@ -85,6 +85,7 @@ impl Helper {
             Side::Child => helper::serve_copied(&other, hidden),
             Side::Parent(pid) => {
                 let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
+                crate::start::fill_heap();
                 Ok(Self {
                     control,
                     process: Process::Copied(pid),
@@ -171,7 +172,7 @@ pub struct Running {
 pub struct Prepared {
     running: Running,
     /// The control groups that the command will be in, being made.
-    groups: JoinHandle<io::Result<(Groups, Vec<OwnedFd>)>>,
+    groups: JoinHandle<io::Result<Groups>>,
     program: Option<Raw>,
     wall: Option<Duration>,
 }
@@ -214,10 +215,10 @@ pub(crate) fn prepare(plan: Plan) -> Result<Prepared, SandboxError> {
         let reader = collector(&wanted, &running.run, (pipes, output_bytes_max))?;
         running.collector = Some(reader);
     }
-    let chosen = plan.chosen;
+    let (chosen, run) = (plan.chosen, Arc::clone(&running.run));
     let groups = std::thread::Builder::new()
         .name("groups".to_owned())
-        .spawn(move || groups(&chosen))
+        .spawn(move || groups(&chosen, &run))
         .map_err(setup(GROUPS))?;
     Ok(Prepared {
         running,
@@ -227,12 +228,12 @@ pub(crate) fn prepare(plan: Plan) -> Result<Prepared, SandboxError> {
     })
 }
 
-/// The control groups of a run, and how the first process joins them.
-fn groups(chosen: &Chosen) -> io::Result<(Groups, Vec<OwnedFd>)> {
+/// Makes the control groups of a run, and has the first process join them.
+fn groups(chosen: &Chosen, run: &OwnedFd) -> io::Result<Groups> {
     let mut groups = Groups::create(chosen)?;
     leave_to_helper(&mut groups);
-    let joins = groups.joins()?;
-    Ok((groups, joins))
+    channel::send_groups(run, &groups.joins()?)?;
+    Ok(groups)
 }
 
 /// Lets the helper remove the groups, which outlive this process by a moment. Without a helper they
@@ -258,10 +259,8 @@ impl Prepared {
         running.until = self.wall.map(|wall| running.begun + wall + silence);
         let made = self.groups.join();
         let made = made.unwrap_or_else(|_| Err(io::Error::other("a thread ended")));
-        let (groups, joins) = made.map_err(setup(GROUPS))?;
-        running.groups = groups;
-        channel::send_word(&running.run, &joins).map_err(setup(GROUPS))?;
-        drop(joins);
+        running.groups = made.map_err(setup(GROUPS))?;
+        channel::send_word(&running.run).map_err(setup("the word to start"))?;
         running.groups.open();
         running.placed = wait_for_program(&running.run, running.until, self.program.as_ref())?;
         Ok(running)

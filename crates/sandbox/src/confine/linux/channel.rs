@@ -84,35 +84,55 @@ pub(super) fn run_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     )?)
 }
 
-/// What lets a first process start its command, with the number of control groups to join: one
-/// that got lost on the way would be a bound that nobody holds.
-fn word(groups: usize) -> Vec<u8> {
-    format!("start {groups}").into_bytes()
+/// What lets a first process start its command.
+const START: &[u8] = b"start";
+
+/// What comes with control groups, with their number: one that got lost on the way would be a bound
+/// that nobody holds.
+fn told(groups: usize) -> Vec<u8> {
+    format!("join {groups}").into_bytes()
 }
 
-/// Gives a first process the word to start its command, in these control groups.
-pub(super) fn send_word(run: impl AsFd, groups: &[OwnedFd]) -> io::Result<()> {
-    let groups: Vec<_> = groups.iter().map(AsFd::as_fd).collect();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES_MAX))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    if !groups.is_empty() && !control.push(SendAncillaryMessage::ScmRights(&groups)) {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let word = word(groups.len());
-    let word = [IoSlice::new(&word)];
-    match sendmsg(run, &word, &mut control, SendFlags::NOSIGNAL) {
+/// Gives a first process the word to start its command.
+pub(super) fn send_word(run: impl AsFd) -> io::Result<()> {
+    match rustix::net::send(run, START, SendFlags::NOSIGNAL) {
         // One that is gone has said why.
         Ok(_) | Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Waits for that word and the groups to join; `None` when something else came, or nobody is there.
-pub(super) fn receive_word(run: impl AsFd) -> io::Result<Option<Vec<OwnedFd>>> {
-    let mut told = [0_u8; 16];
+/// Waits for that word; whether it was that one.
+pub(super) fn receive_word(run: impl AsFd) -> io::Result<bool> {
+    let mut heard = [0_u8; 16];
+    let (length, _) =
+        rustix::io::retry_on_intr(|| rustix::net::recv(&run, &mut heard[..], RecvFlags::empty()))?;
+    Ok(heard.get(..length) == Some(START))
+}
+
+/// Hands a first process the control groups that its command will be in.
+pub(super) fn send_groups(run: impl AsFd, groups: &[OwnedFd]) -> io::Result<()> {
+    let groups: Vec<_> = groups.iter().map(AsFd::as_fd).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES_MAX))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !groups.is_empty() && !control.push(SendAncillaryMessage::ScmRights(&groups)) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let told = told(groups.len());
+    let told = [IoSlice::new(&told)];
+    match sendmsg(run, &told, &mut control, SendFlags::NOSIGNAL) {
+        // One that is gone has said why.
+        Ok(_) | Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits for the groups to join; `None` when something else came, or nobody is there.
+pub(super) fn receive_groups(run: impl AsFd) -> io::Result<Option<Vec<OwnedFd>>> {
+    let mut heard = [0_u8; 16];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES_MAX))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut buffers = [IoSliceMut::new(&mut told)];
+    let mut buffers = [IoSliceMut::new(&mut heard)];
     let flags = RecvFlags::CMSG_CLOEXEC;
     let received = rustix::io::retry_on_intr(|| recvmsg(&run, &mut buffers, &mut control, flags))?;
     let mut groups = Vec::new();
@@ -121,7 +141,7 @@ pub(super) fn receive_word(run: impl AsFd) -> io::Result<Option<Vec<OwnedFd>>> {
             groups.extend(rights);
         }
     }
-    let is_whole = told.get(..received.bytes) == Some(word(groups.len()).as_slice());
+    let is_whole = heard.get(..received.bytes) == Some(told(groups.len()).as_slice());
     Ok(is_whole.then_some(groups))
 }
 

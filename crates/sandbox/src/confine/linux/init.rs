@@ -146,7 +146,7 @@ fn go(
     // no use for anything that it refuses.
     let rules = landlock::rules(spec)?;
     seccomp::apply(filter)?;
-    let Ok(Some(groups)) = channel::receive_word(run) else {
+    let Ok(Some(groups)) = channel::receive_groups(run) else {
         // Who asked has changed its mind, or is gone.
         sys::leave(1);
     };
@@ -154,6 +154,9 @@ fn go(
         limits::join(group).at("joining a control group")?;
     }
     drop(groups);
+    let Ok(true) = channel::receive_word(run) else {
+        sys::leave(1);
+    };
     watcher.begin();
     let first = match command::start(spec, &standard, rules)? {
         Ok(first) => first,
