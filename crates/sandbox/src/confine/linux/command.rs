@@ -6,26 +6,54 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::Pid;
 
-use super::landlock::Rules;
+use super::direct::Direct;
+use super::landlock::{self, Rules};
 use super::sys;
 use super::wire::{At, Failed, Raw, Report, Spec};
-use super::{direct, landlock};
 use crate::limits;
 
 /// Where programs are looked for when the environment names no place.
 const SEARCH_DEFAULT: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
+/// A command, put into the form in which the kernel takes it.
+#[derive(Debug)]
+pub(super) struct Spelled {
+    argv: Words,
+    env: Words,
+    /// The program itself, where it needs no shell.
+    direct: Option<Direct>,
+}
+
+impl Spelled {
+    /// Looks programs up, so it is made where the command will see them.
+    pub(super) fn of(spec: &Spec) -> Result<Self, Failed> {
+        let env = words(&spec.env)?;
+        Ok(Self {
+            argv: words(&spec.argv)?,
+            direct: Direct::of(spec, &env),
+            env,
+        })
+    }
+}
+
 /// Starts the command; returns once its program runs, or with the error of the program.
 pub(super) fn start(
     spec: &Spec,
-    standard: &[OwnedFd; 3],
-    rules: Rules,
+    spelled: &Spelled,
+    (standard, rules): (&[OwnedFd; 3], Rules),
 ) -> Result<Result<Pid, i32>, Failed> {
     let mut report = None;
     // The new process takes the rules out of the memory that both share.
     let mut rules = Some(rules);
     let pid = sys::start_beside(&mut || {
-        report = Some(become_program(spec, standard, rules.take()));
+        report = Some(match enclose(spec, standard, rules.take()) {
+            Ok(()) => Report::NoProgram {
+                errno: execute(spec, spelled)
+                    .raw_os_error()
+                    .unwrap_or(libc::EIO),
+            },
+            Err(failed) => Report::from(failed),
+        });
     })
     .at("the command's process (fork)")?;
     match report {
@@ -42,37 +70,23 @@ pub(super) fn start(
     }
 }
 
-/// Puts the last wall up around this process and becomes the program. Returns what went wrong.
-fn become_program(spec: &Spec, standard: &[OwnedFd; 3], rules: Option<Rules>) -> Report {
-    match enclose(spec, standard, rules) {
-        Ok((argv, env)) => Report::NoProgram {
-            errno: execute(spec, &argv, &env)
-                .raw_os_error()
-                .unwrap_or(libc::EIO),
-        },
-        Err(failed) => Report::from(failed),
-    }
-}
-
 type Words = Vec<CString>;
 
+/// Puts the last wall up around this process.
 fn enclose(
     spec: &Spec,
     [input, output, errors]: &[OwnedFd; 3],
     rules: Option<Rules>,
-) -> Result<(Words, Words), Failed> {
+) -> Result<(), Failed> {
     sys::reset_signals();
     rustix::process::setsid().at("a session of its own")?;
     rustix::stdio::dup2_stdin(input).at("standard input")?;
     rustix::stdio::dup2_stdout(output).at("standard output")?;
     rustix::stdio::dup2_stderr(errors).at("standard error")?;
     sys::close_on_exec_from(3).at("closing inherited descriptors")?;
-    let argv = words(&spec.argv)?;
-    let env = words(&spec.env)?;
     limits::apply(&spec.limits).at("the limits of a process")?;
     let rules = rules.ok_or(rustix::io::Errno::INVAL);
-    landlock::restrict(rules.at("Landlock, whose rules were used already")?)?;
-    Ok((argv, env))
+    landlock::restrict(rules.at("Landlock, whose rules were used already")?)
 }
 
 fn words(raw: &[Raw]) -> Result<Words, Failed> {
@@ -83,8 +97,11 @@ fn words(raw: &[Raw]) -> Result<Words, Failed> {
 }
 
 /// Looks the program up as a shell does, and becomes it.
-fn execute(spec: &Spec, argv: &[CString], env: &[CString]) -> io::Error {
-    direct::execute(spec, env);
+fn execute(spec: &Spec, Spelled { argv, env, direct }: &Spelled) -> io::Error {
+    if let Some(direct) = direct {
+        // What can't be run is told by bash, in its own words.
+        drop(direct.execute());
+    }
     let Some(name) = argv.first() else {
         return io::Error::from_raw_os_error(libc::ENOENT);
     };

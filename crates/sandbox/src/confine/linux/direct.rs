@@ -4,6 +4,7 @@
 //! Wherever that is not certain to come to the same, bash does it.
 
 use std::ffi::{CString, OsStr, OsString};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
 use rustix::fs::{Access, FileType, stat};
@@ -80,29 +81,35 @@ fn is_ordinary(name: &OsStr) -> bool {
             .any(|prefix| name.starts_with(prefix))
 }
 
-/// Becomes the program that bash would have become. Returns where it would have done anything else.
-pub(super) fn execute(spec: &Spec, env: &[CString]) {
-    let words: Option<Vec<CString>> = spec
-        .direct
-        .iter()
-        .map(|word| CString::new(word.bytes()).ok())
-        .collect();
-    let Some(words) = words else {
-        return;
-    };
-    if let Some(name) = words.first()
-        && let Some(path) = found(spec.search.bytes(), name)
-        && let Ok(here) = rustix::process::getcwd(Vec::new())
-    {
+/// The program that bash would become.
+#[derive(Debug)]
+pub(super) struct Direct {
+    path: CString,
+    words: Vec<CString>,
+    env: Vec<CString>,
+}
+
+impl Direct {
+    /// Nothing where bash would do anything else.
+    pub(super) fn of(spec: &Spec, env: &[CString]) -> Option<Self> {
+        let words = spec.direct.iter();
+        let words = words.map(|word| CString::new(word.bytes()).ok());
+        let words: Vec<CString> = words.collect::<Option<_>>()?;
+        let path = found(spec.search.bytes(), words.first()?)?;
+        let here = rustix::process::getcwd(Vec::new()).ok()?;
         let set = [
             [b"PWD=", here.as_bytes()].concat(),
             b"SHLVL=0".to_vec(),
             [b"_=", path.as_bytes()].concat(),
         ];
         let set = set.into_iter().filter_map(|one| CString::new(one).ok());
-        let env: Vec<CString> = env.iter().cloned().chain(set).collect();
-        // What can't be run is told by bash, in its own words.
-        drop(sys::execute(&path, &words, &env));
+        let env = env.iter().cloned().chain(set).collect();
+        Some(Self { path, words, env })
+    }
+
+    /// Becomes it. Returns why that can't be.
+    pub(super) fn execute(&self) -> io::Error {
+        sys::execute(&self.path, &self.words, &self.env)
     }
 }
 

@@ -13,7 +13,7 @@ use rustix::process::{
 
 use tagout_vocab::limits::{LEFT_BEHIND_GRACE_MS, LEFT_BEHIND_NAMES_MAX};
 
-use super::command;
+use super::command::{self, Spelled};
 use super::mounts::{self, Ground};
 use super::seccomp::{self, Filter};
 use super::sys;
@@ -146,6 +146,7 @@ fn go(
     // no use for anything that it refuses.
     let rules = landlock::rules(spec)?;
     seccomp::apply(filter)?;
+    let spelled = Spelled::of(spec)?;
     let Ok(Some(groups)) = channel::receive_groups(run) else {
         // Who asked has changed its mind, or is gone.
         sys::leave(1);
@@ -158,7 +159,7 @@ fn go(
         sys::leave(1);
     };
     watcher.begin();
-    let first = match command::start(spec, &standard, rules)? {
+    let first = match command::start(spec, &spelled, (&standard, rules))? {
         Ok(first) => first,
         Err(errno) => return Ok(Report::NoProgram { errno }),
     };
