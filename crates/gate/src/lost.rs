@@ -61,7 +61,11 @@ fn look(inner: &Inner, from: u64) -> Result<Looked, GateError> {
 pub(crate) fn close(inner: &Inner, now: Timestamp) -> Result<usize, GateError> {
     let store = &inner.site.store;
     let looked = look(inner, store.ended_before()?)?;
-    let mut known: BTreeSet<CallId> = store.living()?.into_iter().collect();
+    let mut known: BTreeSet<CallId> = store
+        .living()?
+        .into_iter()
+        .map(|ticket| ticket.execution)
+        .collect();
     known.extend(store.open_tickets()?.into_iter().map(|one| one.execution));
     let (mut closed, mut before) = (0, looked.next);
     for event in looked.open.into_values() {

@@ -154,6 +154,9 @@ impl Registry {
     pub fn register(&mut self, tool: Box<dyn Tool>) -> Result<(), RegisterError> {
         let declaration = tool.declaration();
         complete(declaration)?;
+        if !declaration.output_schema.is_object() {
+            return Err(missing(declaration, "outputSchema"));
+        }
         let input = linted(declaration, "input", &declaration.input_schema)?;
         let output = linted(declaration, "output", &declaration.output_schema)?;
         self.add(tool, (OnceLock::from(input), OnceLock::from(output)))
@@ -165,6 +168,7 @@ impl Registry {
     ///
     /// [`register`]: Self::register
     pub fn register_own(&mut self, tool: Box<dyn Tool>) -> Result<(), RegisterError> {
+        complete(tool.declaration())?;
         self.add(tool, (OnceLock::new(), OnceLock::new()))
     }
 
@@ -265,15 +269,18 @@ fn complete(declaration: &Declaration) -> Result<(), RegisterError> {
         ("name", said(&declaration.name)),
         ("description", said(&declaration.description)),
         ("inputSchema", declaration.input_schema.is_object()),
-        ("outputSchema", declaration.output_schema.is_object()),
         ("resourceLimits", !bounded.contains(&Some(0))),
     ];
     match fields.into_iter().find(|(_, there)| !there) {
-        Some((field, _)) => Err(RegisterError::Missing {
-            tool: declaration.id.clone(),
-            field,
-        }),
+        Some((field, _)) => Err(missing(declaration, field)),
         None => Ok(()),
+    }
+}
+
+fn missing(declaration: &Declaration, field: &'static str) -> RegisterError {
+    RegisterError::Missing {
+        tool: declaration.id.clone(),
+        field,
     }
 }
 

@@ -16,13 +16,24 @@ mod waiting {
     /// The signals that people and systems end a program with.
     const ENDINGS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
+    /// Whether who started this process wants it to go on, as `nohup` does.
+    fn is_ignored(signal: libc::c_int) -> bool {
+        let mut now = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: nothing is set; what is set is written to a value of its type, which all zeroes
+        // are too.
+        unsafe {
+            libc::sigaction(signal, std::ptr::null(), now.as_mut_ptr());
+            now.assume_init().sa_sigaction == libc::SIG_IGN
+        }
+    }
+
     fn endings() -> libc::sigset_t {
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: `sigemptyset` fills the set that it is given; `sigaddset` gets a filled one and
         // numbers that exist.
         unsafe {
             libc::sigemptyset(set.as_mut_ptr());
-            for signal in ENDINGS {
+            for signal in ENDINGS.into_iter().filter(|signal| !is_ignored(*signal)) {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
             set.assume_init()

@@ -396,6 +396,15 @@ impl Log {
         added.map_err(at("append to", shown(&self.path)))
     }
 
+    /// Begins it anew if it is longer than this.
+    pub fn cut_beyond(&mut self, bytes: u64) -> Result<(), Error> {
+        let doing = || at("shorten", shown(&self.path));
+        if self.file.metadata().map_err(doing())?.len() > bytes {
+            self.file.set_len(0).map_err(doing())?;
+        }
+        Ok(())
+    }
+
     /// Removes it.
     pub fn remove(&self) -> Result<(), Error> {
         remove_note(&self.path)

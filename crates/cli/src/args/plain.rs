@@ -92,7 +92,9 @@ fn valued<const N: usize>(
         if word == "--" {
             return Some((found, Ended::Parted));
         }
-        let at = flags.iter().position(|flag| word == *flag)?;
+        let at = flags
+            .iter()
+            .position(|flag| !flag.is_empty() && word == *flag)?;
         let plain =
             |value: &OsString| !value.is_empty() && !value.as_encoded_bytes().starts_with(b"-");
         let value = words.next().filter(plain)?;

@@ -1,7 +1,8 @@
 //! A sandbox that stands before its call is recorded, and starts nothing until then.
 
-use std::fs::{self, File};
-use std::process::{Child, Stdio};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -49,13 +50,40 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A command whose call can't be recorded as long as the lock is held, and the numbers of its helper
-/// and of its sandbox's first process, which has its walls up.
-fn standing(site: &Site) -> (Child, File, (u32, u32)) {
+/// The file that takes the texts of a step before that is on the disk, made into a pipe: whoever
+/// records a step waits until someone reads.
+struct Held {
+    path: PathBuf,
+    aside: PathBuf,
+}
+
+impl Held {
+    fn new(site: &Site) -> Self {
+        let mut texts = fs::read_dir(site.state().join("ledger/texts")).unwrap();
+        let path = texts.next().unwrap().unwrap().path();
+        let aside = path.with_extension("aside");
+        fs::rename(&path, &aside).unwrap();
+        let made = Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        Self { path, aside }
+    }
+
+    /// Lets one step go on, and says how long its texts are.
+    fn let_go(&self) -> usize {
+        fs::read(&self.path).unwrap().len()
+    }
+
+    fn restore(self) {
+        fs::rename(&self.aside, &self.path).unwrap();
+    }
+}
+
+/// A command whose call is about to be recorded, and the numbers of its helper and of its sandbox's
+/// first process, which has its walls up.
+fn standing(site: &Site, line: &str) -> (Child, Held, (u32, u32)) {
     assert_eq!(site.exec_with(&[], "cat src/a.txt").code, Some(0));
-    let lock = File::open(site.state().join("ledger/lock")).unwrap();
-    lock.lock().unwrap();
-    let mut command = site.command(&["exec", "--session", "s-1", "--", "cat", "src/a.txt"]);
+    let held = Held::new(site);
+    let mut command = site.command(&["exec", "--session", "s-1", "--", line]);
     let ours = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = ours.spawn().unwrap();
     let found = until("a sandbox with its walls up", || {
@@ -63,7 +91,7 @@ fn standing(site: &Site) -> (Child, File, (u32, u32)) {
         let first = below(helper).pop()?;
         (first.filters >= 2).then_some((helper, first.pid))
     });
-    (child, lock, found)
+    (child, held, found)
 }
 
 /// Invariant 2: the sandbox is built while the call waits to be recorded; the program is not started
@@ -71,11 +99,14 @@ fn standing(site: &Site) -> (Child, File, (u32, u32)) {
 #[test]
 fn serial_nothing_is_started_before_the_record() {
     let site = Site::new(&[("src/a.txt", "one\n")]);
-    let (child, lock, (_, first)) = standing(&site);
+    let (child, held, (_, first)) = standing(&site, "cat src/a.txt");
     sleep(Duration::from_millis(300));
     assert!(below(first).is_empty(), "something runs in it");
-    drop(lock);
+    assert!(held.let_go() > 0);
+    // The step that ends it has texts too.
+    assert!(held.let_go() > 0);
     let output = child.wait_with_output().unwrap();
+    held.restore();
     assert!(output.status.success(), "{output:?}");
     assert_eq!(output.stdout, b"one\n");
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
@@ -85,7 +116,7 @@ fn serial_nothing_is_started_before_the_record() {
 #[test]
 fn serial_killed_before_the_record_nothing_is_left() {
     let site = Site::new(&[("src/a.txt", "one\n")]);
-    let (mut child, lock, (helper, first)) = standing(&site);
+    let (mut child, held, (helper, first)) = standing(&site, "cat src/a.txt");
     let groups = format!("tagout-{}-", child.id());
     child.kill().unwrap();
     let output = child.wait_with_output().unwrap();
@@ -94,15 +125,45 @@ fn serial_killed_before_the_record_nothing_is_left() {
     until("the sandbox's end", || gone(first));
     until("the helper's end", || gone(helper));
     assert_eq!(left(&groups), Vec::<String>::new());
-    drop(lock);
+    held.restore();
     assert_eq!(site.exec_with(&[], "cat src/a.txt").stdout, "one\n");
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
+}
+
+/// B6: whoever comes meanwhile and cleans up leaves the layers of a command that stands alone.
+#[test]
+fn serial_who_cleans_up_leaves_what_stands() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    fs::create_dir_all(site.home().join(".cache")).unwrap();
+    let (child, held, _) = standing(&site, "python3 --version");
+    let layers = || -> Vec<PathBuf> {
+        let all = fs::read_dir(site.state().join("layers")).unwrap().flatten();
+        let paths = all.map(|entry| entry.path());
+        let own = |path: &PathBuf| path.to_string_lossy().contains("/x-");
+        paths.filter(own).collect()
+    };
+    let before = layers();
+    assert_eq!(before.len(), 1, "it has a layer for its cache");
+    let mut other = site.command(&["exec", "--session", "s-2", "--", "cat", "src/a.txt"]);
+    let other = other.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let other = other.unwrap();
+    // It waits for the ledger once it has looked around.
+    sleep(Duration::from_secs(1));
+    assert_eq!(layers(), before);
+    for _ in 0..4 {
+        assert!(held.let_go() > 0);
+    }
+    for child in [child, other] {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    held.restore();
 }
 
 /// The control groups whose names begin so.
 fn left(prefix: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let mut places = vec![std::path::PathBuf::from("/sys/fs/cgroup")];
+    let mut places = vec![PathBuf::from("/sys/fs/cgroup")];
     while let Some(place) = places.pop() {
         for entry in fs::read_dir(&place).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();

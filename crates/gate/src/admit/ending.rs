@@ -98,9 +98,10 @@ impl Step<'_> {
             Verdict::Allow(_) => {
                 let mut ticket = ticket;
                 let recorded = self.events.len();
-                let ready = self.ready(&ticket, &judged);
                 match self.prepare(&mut ticket, asked.clone()) {
                     Ok(applied) => {
+                        // Only now that others know of the execution: its layers are nobody's else.
+                        let ready = self.ready(&ticket, &judged);
                         let with = (judged, applied, (claim, ready));
                         self.allow(validated.authorize(), ticket, with)
                     }

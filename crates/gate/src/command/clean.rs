@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use tagout_sandbox::layer;
 use tagout_vocab::limits::SESSION_LAYERS_MAX;
@@ -38,8 +37,9 @@ pub(crate) fn clean(inner: &Inner) -> Result<(), GateError> {
         return Ok(());
     }
     let mut used: BTreeSet<PathBuf> = BTreeSet::new();
-    for execution in inner.site.store.living()? {
-        used.insert(folders.execution(&execution));
+    for ticket in inner.site.store.living()? {
+        used.insert(folders.execution(&ticket.execution));
+        used.insert(folders.session(&ticket.session));
     }
     for parked in inner.site.store.parked()? {
         used.insert(folders.execution(&parked.execution));
@@ -47,24 +47,27 @@ pub(crate) fn clean(inner: &Inner) -> Result<(), GateError> {
     for path in left.iter().filter(|path| !used.contains(*path)) {
         drop(layer::remove(path));
     }
-    sessions(&layers);
+    let unused = |path: &PathBuf| !used.contains(path);
+    sessions(named(&layers, "s-").into_iter().filter(unused));
     stored::prune(&inner.site.state);
     Ok(())
 }
 
 /// Beyond a bound, the sessions that were quiet for longest lose their caches, unless something of
 /// them runs.
-fn sessions(layers: &[PathBuf]) {
-    let dated = |path: PathBuf| {
-        let changed = fs::metadata(path.join("private")).and_then(|found| found.modified());
-        (changed.unwrap_or(SystemTime::UNIX_EPOCH), path)
-    };
-    let mut found: Vec<_> = named(layers, "s-").into_iter().map(dated).collect();
+fn sessions(layers: impl Iterator<Item = PathBuf>) {
+    let changed = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
+    // One that built nothing yet is as old as its folder.
+    let dated = |path: PathBuf| (changed(&path.join("private")).max(changed(&path)), path);
+    let mut found: Vec<_> = layers.map(dated).collect();
     found.sort();
     let old = found.len().saturating_sub(SESSION_LAYERS_MAX);
     for (_, path) in found.into_iter().take(old) {
-        let locked = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
-        if locked && !long::goes_on(&path) {
+        // Held until it is gone: a command of this session would begin meanwhile.
+        let Ok(file) = File::open(&path) else {
+            continue;
+        };
+        if file.try_lock().is_ok() && !long::goes_on(&path) {
             drop(layer::remove(&path));
         }
     }

@@ -180,12 +180,18 @@ impl Room<'_> {
     /// can't be done ahead is done, or told, by the run.
     pub(crate) fn ahead(&self, command: Command) -> Option<Ready> {
         let reads = self.ticket.class == Class::Safe && !command.long_running;
-        let (ready, in_place) = reads.then(|| self.make_ready(command))?.ok()?;
+        let lane = Some(Lane::ReadOnly);
+        let (ready, in_place) = reads.then(|| self.make_ready(command, lane))?.ok()?;
         in_place.is_none().then_some(ready)
     }
 
-    /// Has the sandbox of a command built, up to the start of its program.
-    fn make_ready(&self, command: Command) -> Result<(Ready, Option<InPlace<'_>>), ToolError> {
+    /// Has the sandbox of a command built, up to the start of its program; in one lane only, if it
+    /// is named.
+    fn make_ready(
+        &self,
+        command: Command,
+        only: Option<Lane>,
+    ) -> Result<(Ready, Option<InPlace<'_>>), ToolError> {
         let context = ShellContext::bare(&self.inner.shelf.books.knowledge, &self.inner.roots);
         let found = shell::analyse(&command.line, &context);
         Self::nothing_forbidden(&found)?;
@@ -202,6 +208,10 @@ impl Room<'_> {
             wanted.layers.caches.clear();
         }
         let mut plan = planned(host, &wanted)?;
+        if only.is_some_and(|only| only != plan.lane()) {
+            // Another lane waits for the session's other commands, which has to wait itself.
+            return Err(ToolError::failed("it can't be made ready ahead"));
+        }
         let writes = plan.lane() != Lane::ReadOnly && !command.long_running;
         let locked = writes
             .then(|| self.inner.site.store.lock(&places.session))
@@ -237,7 +247,7 @@ impl Room<'_> {
     pub(crate) fn run(&self, command: &Command, ahead: Option<Ready>) -> Result<Over, ToolError> {
         let (ready, mut in_place) = match ahead.filter(|ready| ready.command == *command) {
             Some(ready) => (ready, None),
-            None => self.make_ready(command.clone())?,
+            None => self.make_ready(command.clone(), None)?,
         };
         let Ready {
             places,
@@ -250,6 +260,10 @@ impl Room<'_> {
             ..
         } = ready;
         let state = |error: GateError| of_state(&error);
+        tagout_sandbox::hear_interrupts();
+        if self.attached.stop.is_wanted() {
+            return Err(ToolError::failed("it was ended before it began"));
+        }
         let running = prepared.start().map_err(of_sandbox)?;
         let lives = command.long_running
             && !running

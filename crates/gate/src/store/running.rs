@@ -3,10 +3,14 @@
 //! A log whose lock can be had belongs to a process that is gone; what it began and did not end was
 //! never committed, or its journal record says so. The logs speak of living processes, so nobody
 //! waits until they are on the disk.
+//!
+//! Older builds lock a second file beside the log. Such a process may still run when a new build
+//! comes, so that file is asked where there is one.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,7 +25,11 @@ use crate::permit::Ticket;
 
 const FOLDER: &str = "running";
 
-const LOG: &str = "log";
+/// The ending of the file that older builds lock.
+const BESIDE: &str = "alive";
+
+/// A log is begun anew when it is longer and nothing of it is still going on.
+const LOG_BYTES_MAX: u64 = 1 << 20;
 
 /// How often a log is begun that others clean up before it is locked.
 const BEGIN_TRIES_MAX: usize = 1_000;
@@ -62,6 +70,10 @@ impl Running {
         if open.add(&Line::Ended(execution.clone())).is_ok() {
             open.began.remove(execution);
         }
+        if open.began.is_empty() {
+            // One that can't be cut grows on.
+            drop(open.log.cut_beyond(LOG_BYTES_MAX));
+        }
     }
 }
 
@@ -82,26 +94,42 @@ impl Drop for Open {
 }
 
 fn is_log(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == LOG)
+    path.extension().is_none()
 }
 
 fn unended(path: &Path) -> Result<Vec<Ticket>, GateError> {
     let bytes = files::read(path, RECORD_BYTES_MAX)?.unwrap_or_default();
+    Ok(unended_of(&bytes))
+}
+
+fn unended_of(log: &[u8]) -> Vec<Ticket> {
     let mut open: Vec<Ticket> = Vec::new();
-    for line in bytes.split(|byte| *byte == b'\n') {
+    for line in log.split(|byte| *byte == b'\n') {
         match serde_json::from_slice::<Line>(line) {
             Ok(Line::Began(ticket)) => open.push(*ticket),
             Ok(Line::Ended(id)) => open.retain(|ticket| ticket.execution != id),
             Err(_) => {}
         }
     }
-    Ok(open)
+    open
+}
+
+/// A log whose process is gone, locked so that nobody else takes it up; nothing if it lives, or if
+/// the log was taken up meanwhile.
+fn orphaned(log: &Path) -> Option<File> {
+    let beside = log.with_extension(BESIDE);
+    let place = if beside.exists() { &beside } else { log };
+    let lock = File::open(place).ok()?;
+    lock.try_lock().ok()?;
+    // A new log may stand where the one that is locked here was removed.
+    let (locked, named) = (lock.metadata().ok()?, std::fs::metadata(place).ok()?);
+    (locked.ino() == named.ino() && locked.dev() == named.dev()).then_some(lock)
 }
 
 impl Store {
     /// Begins the log of this process.
     pub(crate) fn begin_running(&self, name: &str) -> Result<Running, GateError> {
-        let path = self.path(FOLDER, name).with_extension(LOG);
+        let path = self.path(FOLDER, name);
         for _ in 0..BEGIN_TRIES_MAX {
             if let Some(log) = Log::begin(&path)? {
                 let began = BTreeSet::new();
@@ -116,12 +144,10 @@ impl Store {
     }
 
     /// What living processes are at.
-    pub(crate) fn living(&self) -> Result<Vec<CallId>, GateError> {
+    pub(crate) fn living(&self) -> Result<Vec<Ticket>, GateError> {
         let mut found = Vec::new();
-        for path in self.list(FOLDER)? {
-            if is_log(&path) {
-                found.extend(unended(&path)?.into_iter().map(|ticket| ticket.execution));
-            }
+        for path in self.list(FOLDER)?.iter().filter(|path| is_log(path)) {
+            found.extend(unended(path)?);
         }
         Ok(found)
     }
@@ -131,21 +157,16 @@ impl Store {
         &self,
         mut take: impl FnMut(Vec<Ticket>) -> Result<(), GateError>,
     ) -> Result<(), GateError> {
-        for path in self.list(FOLDER)? {
-            if !is_log(&path) {
-                continue;
-            }
-            let Ok(lock) = File::open(&path) else {
+        for path in self.list(FOLDER)?.iter().filter(|path| is_log(path)) {
+            let Some(_lock) = orphaned(path) else {
                 continue;
             };
-            if lock.try_lock().is_err() {
-                continue;
-            }
-            let open = unended(&path)?;
+            let open = unended(path)?;
             if !open.is_empty() {
                 take(open)?;
             }
-            files::remove(&path)?;
+            files::remove(path)?;
+            files::remove(&path.with_extension(BESIDE))?;
         }
         Ok(())
     }

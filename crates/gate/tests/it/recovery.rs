@@ -96,7 +96,7 @@ fn killed_while_running() {
     });
     let running = world.site().state().join("gate/running");
     std::fs::write(
-        running.join("run-dead.log"),
+        running.join("run-dead"),
         format!("{}\n", serde_json::json!({"began": ticket})),
     )
     .unwrap();
@@ -113,7 +113,7 @@ fn killed_while_running() {
             "ROLLED_BACK"
         ]
     );
-    assert!(!running.join("run-dead.log").exists());
+    assert!(!running.join("run-dead").exists());
 }
 
 /// A living execution is never recovered by another process.

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::cgroup::{Groups, locate};
+use super::cgroup::{Groups, Left, locate};
 use super::choice::{Chosen, Counter, LimitHost, Place, Version};
 use super::size::Sizes;
 use super::stat::Stat;
@@ -271,10 +271,17 @@ fn what_the_probe_found_holds() {
         let left = std::fs::read_dir(&place.path).unwrap().flatten();
         let mut left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(&own));
         assert!(left.next().is_none(), "the group goes with its run");
-        // A group of a process that is gone is removed by the next run.
+        // Who is told of a group removes it, and those of processes that are gone.
         let orphan = place.path.join("tagout-4194304-1-0");
         std::fs::create_dir(&orphan).unwrap();
-        drop(Groups::create(&chosen).unwrap());
-        assert!(!orphan.exists());
+        let mut groups = Groups::create(&chosen).unwrap();
+        let own = groups.paths().next().unwrap().to_owned();
+        groups.leave();
+        let mut left = Left::default();
+        left.add([own.clone()].into_iter());
+        drop(groups);
+        assert!(own.exists());
+        left.remove();
+        assert!(!own.exists() && !orphan.exists());
     }
 }

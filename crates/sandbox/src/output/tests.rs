@@ -106,8 +106,15 @@ fn an_artifact_that_exists_is_not_written_over() {
         artifact: artifact.clone(),
         live: None,
     };
-    let ends = [pipe().0, pipe().0];
-    assert!(Collector::start(&output, ends, None, Box::new(|| {})).is_err());
+    let (out, mut to_out) = pipe();
+    let hits = Arc::new(AtomicUsize::new(0));
+    let hit = Arc::clone(&hits);
+    let hit = Box::new(move || drop(hit.fetch_add(1, Ordering::SeqCst)));
+    let collector = Collector::start(&output, [out, pipe().0], None, hit).unwrap();
+    to_out.write_all(b"x").unwrap();
+    drop(to_out);
+    assert!(collector.finish().is_err());
+    assert_eq!(hits.load(Ordering::SeqCst), 1, "it is not let go on unkept");
     assert_eq!(std::fs::read(&artifact).unwrap(), b"other");
 }
 

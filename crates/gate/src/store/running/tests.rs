@@ -22,7 +22,7 @@ fn a_log_is_begun_while_others_clean_up() {
         let begun: Vec<_> = (0..400)
             .map(|number| {
                 let running = store.begin_running(&format!("r{number}"));
-                let alive = folder.path().join(format!("running/r{number}.log"));
+                let alive = folder.path().join(format!("running/r{number}"));
                 running.map(|running| (alive.exists(), running))
             })
             .collect();

@@ -155,9 +155,14 @@ pub(super) fn send_report(socket: impl AsFd, report: &impl Serialize) -> io::Res
 /// Waits for one message; `None` when the other side is gone.
 pub(super) fn receive_report<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<T>> {
     let mut buffer = vec![0; SANDBOX_REPORT_BYTES_MAX];
+    let mut reset = false;
     let received = loop {
         match rustix::net::recv(&socket, &mut buffer[..], RecvFlags::empty()) {
             Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::CONNRESET) if !reset => {
+                // It left words of ours unread. What it said itself comes after that news.
+                reset = true;
+            }
             Err(rustix::io::Errno::CONNRESET) => return Ok(None),
             other => break other?.1,
         }

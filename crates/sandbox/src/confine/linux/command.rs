@@ -48,9 +48,7 @@ pub(super) fn start(
     let pid = sys::start_beside(&mut || {
         report = Some(match enclose(spec, standard, rules.take()) {
             Ok(()) => Report::NoProgram {
-                errno: execute(spec, spelled)
-                    .raw_os_error()
-                    .unwrap_or(libc::EIO),
+                errno: execute(spec, spelled).raw_os_error().unwrap_or(libc::EIO),
             },
             Err(failed) => Report::from(failed),
         });
