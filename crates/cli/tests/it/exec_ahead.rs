@@ -1,6 +1,6 @@
 //! A sandbox that stands before its call is recorded, and starts nothing until then.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -68,9 +68,10 @@ impl Held {
         Self { path, aside }
     }
 
-    /// Lets one step go on, and says how long its texts are.
-    fn let_go(&self) -> usize {
-        fs::read(&self.path).unwrap().len()
+    /// Lets everybody go on: what they write lies in the pipe.
+    fn let_go(&self) -> File {
+        let mut both = File::options();
+        both.read(true).write(true).open(&self.path).unwrap()
     }
 
     fn restore(self) {
@@ -102,11 +103,10 @@ fn serial_nothing_is_started_before_the_record() {
     let (child, held, (_, first)) = standing(&site, "cat src/a.txt");
     sleep(Duration::from_millis(300));
     assert!(below(first).is_empty(), "something runs in it");
-    assert!(held.let_go() > 0);
-    // The step that ends it has texts too.
-    assert!(held.let_go() > 0);
+    let pipe = held.let_go();
     let output = child.wait_with_output().unwrap();
     held.restore();
+    drop(pipe);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(output.stdout, b"one\n");
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
@@ -136,28 +136,52 @@ fn serial_who_cleans_up_leaves_what_stands() {
     let site = Site::new(&[("src/a.txt", "one\n")]);
     fs::create_dir_all(site.home().join(".cache")).unwrap();
     let (child, held, _) = standing(&site, "python3 --version");
-    let layers = || -> Vec<PathBuf> {
-        let all = fs::read_dir(site.state().join("layers")).unwrap().flatten();
-        let paths = all.map(|entry| entry.path());
-        let own = |path: &PathBuf| path.to_string_lossy().contains("/x-");
-        paths.filter(own).collect()
-    };
-    let before = layers();
+    let before = layers(&site);
     assert_eq!(before.len(), 1, "it has a layer for its cache");
     let mut other = site.command(&["exec", "--session", "s-2", "--", "cat", "src/a.txt"]);
     let other = other.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let other = other.unwrap();
     // It waits for the ledger once it has looked around.
     sleep(Duration::from_secs(1));
-    assert_eq!(layers(), before);
-    for _ in 0..4 {
-        assert!(held.let_go() > 0);
-    }
+    assert!(before.iter().all(|layer| layer.is_dir()), "{before:?}");
+    let pipe = held.let_go();
     for child in [child, other] {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{output:?}");
     }
     held.restore();
+    drop(pipe);
+}
+
+/// B6: an execution has no layers before others can know that it lives.
+#[test]
+fn serial_nothing_is_laid_before_others_know() {
+    let site = Site::new(&[("src/a.txt", "one\n")]);
+    fs::create_dir_all(site.home().join(".cache")).unwrap();
+    assert_eq!(site.exec_with(&[], "cat src/a.txt").code, Some(0));
+    let lock = File::open(site.state().join("ledger/lock")).unwrap();
+    lock.lock().unwrap();
+    let mut command = site.command(&["exec", "--session", "s-1", "--", "python3 --version"]);
+    let ours = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = ours.spawn().unwrap();
+    sleep(Duration::from_secs(1));
+    let running = site.state().join("gate/running");
+    let is_known = fs::read_dir(running).unwrap().next().is_some();
+    assert!(
+        is_known || layers(&site).is_empty(),
+        "nobody knows whose they are"
+    );
+    drop(lock);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// The layers of executions.
+fn layers(site: &Site) -> Vec<PathBuf> {
+    let all = fs::read_dir(site.state().join("layers")).unwrap().flatten();
+    let paths = all.map(|entry| entry.path());
+    let own = |path: &PathBuf| path.to_string_lossy().contains("/x-");
+    paths.filter(own).collect()
 }
 
 /// The control groups whose names begin so.

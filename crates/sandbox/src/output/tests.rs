@@ -109,7 +109,9 @@ fn an_artifact_that_exists_is_not_written_over() {
     let (out, mut to_out) = pipe();
     let hits = Arc::new(AtomicUsize::new(0));
     let hit = Arc::clone(&hits);
-    let hit = Box::new(move || drop(hit.fetch_add(1, Ordering::SeqCst)));
+    let hit = Box::new(move || {
+        hit.fetch_add(1, Ordering::SeqCst);
+    });
     let collector = Collector::start(&output, [out, pipe().0], None, hit).unwrap();
     to_out.write_all(b"x").unwrap();
     drop(to_out);
