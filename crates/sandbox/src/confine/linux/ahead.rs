@@ -7,6 +7,9 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
 use super::init::{self, Handles, Stand};
 use super::seccomp::{self, Filter, Traits};
 use super::sys::{self, Side};
@@ -17,26 +20,76 @@ use crate::hidden;
 /// A request as it came.
 type Asked = (Request, Vec<OwnedFd>);
 
-/// Makes a first process that takes the next request from `control` itself, and waits until it has
-/// done so. A request that it can't serve comes back. Without one, and where none could be made,
-/// the next is for the helper.
-pub(super) fn offer(control: &UnixStream, hidden: &[Raw]) -> Option<Asked> {
-    let (theirs, ours) = UnixStream::pair().ok()?;
-    let (released, release) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).ok()?;
-    match sys::clone_into(helper::namespaces(Net::Own)).ok()? {
-        Side::Child => {
-            drop((theirs, release));
-            stand_by(control, (&ours, &released), hidden);
-        }
-        Side::Parent(pid) => {
-            drop((ours, released));
-            // Without the word it leaves, and the other end of the socket closes.
-            if ids::map(pid).is_ok() {
-                rustix::io::write(&release, b"g").ok();
+/// What is known before there is a command.
+#[derive(Debug)]
+pub(super) struct Ahead<'a> {
+    /// What is hidden from every command.
+    pub(super) hidden: &'a [Raw],
+    pub(super) beside: Beside,
+}
+
+impl Ahead<'_> {
+    /// Makes a first process that takes the next request from `control` itself, and waits until it
+    /// has done so. A request that it can't serve comes back. Without one, and where none could be
+    /// made, the next is for the helper.
+    pub(super) fn offer(&self, control: &UnixStream) -> Option<Asked> {
+        let (theirs, ours) = UnixStream::pair().ok()?;
+        let (released, release) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).ok()?;
+        match sys::clone_into(helper::namespaces(Net::Own)).ok()? {
+            Side::Child => {
+                drop((theirs, release));
+                if self.beside.take_back().is_err() {
+                    sys::leave(1);
+                }
+                stand_by(control, (&ours, &released), self.hidden);
             }
-            drop(release);
-            channel::next_request(&theirs).ok().flatten()
+            Side::Parent(pid) => {
+                drop((ours, released));
+                // Without the word it leaves, and the other end of the socket closes.
+                if ids::map(pid).is_ok() {
+                    rustix::io::write(&release, b"g").ok();
+                }
+                drop(release);
+                channel::next_request(&theirs).ok().flatten()
+            }
         }
+    }
+}
+
+/// The processors that this process may use, and those of them that it does not run on just now.
+///
+/// The kernel queues a copy of a process behind its maker, although another processor is idle. A
+/// helper is meant to work meanwhile, so its maker puts it elsewhere, and gives it all of them back
+/// at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beside(Option<(CpuSet, CpuSet)>);
+
+impl Beside {
+    pub(super) fn new() -> Self {
+        let all = sched_getaffinity(None).ok();
+        Self(all.and_then(|all| {
+            let mut others = all;
+            others.unset(sched_getcpu());
+            (others.count() > 0).then_some((all, others))
+        }))
+    }
+
+    /// Has a copy of this process run beside it. If it stays where it is, it is only late.
+    pub(super) fn put(&self, copy: Pid) {
+        if let Self(Some((all, others))) = self
+            && sched_setaffinity(Some(copy), others).is_ok()
+        {
+            // It does the same itself before it makes others.
+            sched_setaffinity(Some(copy), all).ok();
+        }
+    }
+
+    /// The copy's own side: what it makes may use all processors.
+    pub(super) fn take_back(&self) -> rustix::io::Result<()> {
+        let Self(Some((all, _))) = self else {
+            return Ok(());
+        };
+        sched_setaffinity(None, all)
     }
 }
 

@@ -18,6 +18,7 @@ use rustix::net::{SendFlags, Shutdown, shutdown};
 use rustix::process::{Pid, WaitOptions, waitpid};
 use tagout_vocab::limits::{OUTPUT_HEAD_BYTES_MAX, SANDBOX_SILENCE_MS_MAX};
 
+use super::ahead::{Ahead, Beside};
 use super::channel;
 use super::clock::ClockWatch;
 use super::helper::{self, HELPER_ARGUMENT, HELPER_NAME};
@@ -81,10 +82,13 @@ impl Helper {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (control, other) = UnixStream::pair()?;
+        let beside = Beside::new();
+        let ahead = Ahead { hidden, beside };
         match sys::clone_into(0)? {
-            Side::Child => helper::serve_copied(&other, hidden),
+            Side::Child => helper::serve_copied(&other, &ahead),
             Side::Parent(pid) => {
                 let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
+                beside.put(pid);
                 crate::start::fill_heap();
                 Ok(Self {
                     control,

@@ -5,12 +5,13 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use super::ahead::Ahead;
 use super::channel;
 use super::init::{self, Handles, Stand};
 use super::seccomp::{self, Filter, Traits};
 use super::sys::{self, Side};
-use super::wire::{At, Failed, Net, Raw, Report, Request, Spec};
-use super::{ahead, ids, keeper};
+use super::wire::{At, Failed, Net, Report, Request, Spec};
+use super::{ids, keeper};
 use crate::limits::Left;
 
 /// What the helper is called in its own argument list; no person types it by accident.
@@ -40,9 +41,13 @@ pub fn serve_if_helper() {
 
 /// Becomes the helper of the process that this one was copied from, and never returns. A command is
 /// about to come: a first process is made for it ahead, with these paths hidden.
-pub(super) fn serve_copied(control: &UnixStream, hidden: &[Raw]) -> ! {
+pub(super) fn serve_copied(control: &UnixStream, ahead: &Ahead<'_>) -> ! {
+    if ahead.beside.take_back().is_err() {
+        // Its commands would keep to fewer processors than they may use.
+        sys::leave(1);
+    }
     sys::forget_environment();
-    let served = stand_alone(control).and_then(|()| serve(Some(hidden)));
+    let served = stand_alone(control).and_then(|()| serve(Some(ahead)));
     sys::leave(i32::from(served.is_err()))
 }
 
@@ -56,10 +61,10 @@ fn stand_alone(control: &UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-fn serve(hidden: Option<&[Raw]>) -> io::Result<()> {
+fn serve(ahead: Option<&Ahead<'_>>) -> io::Result<()> {
     let control = begin_process()?;
     sys::forget_children();
-    let mut back = hidden.and_then(|hidden| ahead::offer(&control, hidden));
+    let mut back = ahead.and_then(|ahead| ahead.offer(&control));
     let mut left = Left::default();
     loop {
         let next = back
