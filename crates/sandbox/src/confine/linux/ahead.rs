@@ -38,10 +38,7 @@ impl Ahead<'_> {
         match sys::clone_into(helper::namespaces(Net::Own)).ok()? {
             Side::Child => {
                 drop((theirs, release));
-                if self.beside.take_back().is_err() {
-                    sys::leave(1);
-                }
-                stand_by(control, (&ours, &released), self.hidden);
+                stand_by(control, (&ours, &released), self);
             }
             Side::Parent(pid) => {
                 drop((ours, released));
@@ -58,9 +55,9 @@ impl Ahead<'_> {
 
 /// The processors that this process may use, and those of them that it does not run on just now.
 ///
-/// The kernel queues a copy of a process behind its maker, although another processor is idle. A
-/// helper is meant to work meanwhile, so its maker puts it elsewhere, and gives it all of them back
-/// at once.
+/// The kernel queues a copy of a process behind its maker, and who is told something behind the
+/// teller, although another processor is idle. A helper and its first process are meant to work
+/// meanwhile, so they keep away from their maker's until a command is started.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beside(Option<(CpuSet, CpuSet)>);
 
@@ -74,17 +71,15 @@ impl Beside {
         }))
     }
 
-    /// Has a copy of this process run beside it. If it stays where it is, it is only late.
+    /// Has a copy of this process, and what that makes, run beside it. If it stays where it is, it
+    /// is only late.
     pub(super) fn put(&self, copy: Pid) {
-        if let Self(Some((all, others))) = self
-            && sched_setaffinity(Some(copy), others).is_ok()
-        {
-            // It does the same itself before it makes others.
-            sched_setaffinity(Some(copy), all).ok();
+        if let Self(Some((_, others))) = self {
+            sched_setaffinity(Some(copy), others).ok();
         }
     }
 
-    /// The copy's own side: what it makes may use all processors.
+    /// The copy's own side: it may use all processors again.
     pub(super) fn take_back(&self) -> rustix::io::Result<()> {
         let Self(Some((all, _))) = self else {
             return Ok(());
@@ -97,9 +92,9 @@ impl Beside {
 fn stand_by(
     control: &UnixStream,
     (helper, released): (&UnixStream, &OwnedFd),
-    hidden: &[Raw],
+    ahead: &Ahead<'_>,
 ) -> ! {
-    let Ok((stand, traits, filter)) = build(released, hidden) else {
+    let Ok((stand, traits, filter)) = build(released, ahead) else {
         // The helper makes another when it is asked, which says what went wrong.
         sys::leave(1);
     };
@@ -113,12 +108,12 @@ fn stand_by(
     }
 }
 
-fn build(released: &OwnedFd, hidden: &[Raw]) -> Result<(Stand, Traits, Filter), Failed> {
+fn build(released: &OwnedFd, ahead: &Ahead<'_>) -> Result<(Stand, Traits, Filter), Failed> {
     let root = rustix::process::geteuid().is_root();
     let closed: Vec<Raw> = hidden::on_machine(root)
         .map(|path| Raw::from(&path))
         .collect();
-    let stand = Stand::begin_ahead(released, hidden, &closed)?;
+    let stand = Stand::begin_ahead(released, ahead, &closed)?;
     let traits = Traits::usual(sys::landlock_abi());
     let filter = seccomp::compile(traits)?;
     Ok((stand, traits, filter))

@@ -10,7 +10,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -175,8 +174,6 @@ pub struct Running {
 #[derive(Debug)]
 pub struct Prepared {
     running: Running,
-    /// The control groups that the command will be in, being made.
-    groups: JoinHandle<io::Result<Groups>>,
     program: Option<Raw>,
     wall: Option<Duration>,
 }
@@ -219,14 +216,10 @@ pub(crate) fn prepare(plan: Plan) -> Result<Prepared, SandboxError> {
         let reader = collector(&wanted, &running.run, (pipes, output_bytes_max))?;
         running.collector = Some(reader);
     }
-    let (chosen, run) = (plan.chosen, Arc::clone(&running.run));
-    let groups = std::thread::Builder::new()
-        .name("groups".to_owned())
-        .spawn(move || groups(&chosen, &run))
-        .map_err(setup(GROUPS))?;
+    // While the first process builds. A thread of its own for it takes more than it gives.
+    running.groups = groups(&plan.chosen, &running.run).map_err(setup(GROUPS))?;
     Ok(Prepared {
         running,
-        groups,
         program,
         wall,
     })
@@ -261,9 +254,6 @@ impl Prepared {
         running.begun = Instant::now();
         let silence = Duration::from_millis(SANDBOX_SILENCE_MS_MAX);
         running.until = self.wall.map(|wall| running.begun + wall + silence);
-        let made = self.groups.join();
-        let made = made.unwrap_or_else(|_| Err(io::Error::other("a thread ended")));
-        running.groups = made.map_err(setup(GROUPS))?;
         channel::send_word(&running.run).map_err(setup("the word to start"))?;
         running.groups.open();
         running.placed = wait_for_program(&running.run, running.until, self.program.as_ref())?;

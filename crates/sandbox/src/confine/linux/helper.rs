@@ -42,10 +42,6 @@ pub fn serve_if_helper() {
 /// Becomes the helper of the process that this one was copied from, and never returns. A command is
 /// about to come: a first process is made for it ahead, with these paths hidden.
 pub(super) fn serve_copied(control: &UnixStream, ahead: &Ahead<'_>) -> ! {
-    if ahead.beside.take_back().is_err() {
-        // Its commands would keep to fewer processors than they may use.
-        sys::leave(1);
-    }
     sys::forget_environment();
     let served = stand_alone(control).and_then(|()| serve(Some(ahead)));
     sys::leave(i32::from(served.is_err()))
@@ -65,6 +61,10 @@ fn serve(ahead: Option<&Ahead<'_>>) -> io::Result<()> {
     let control = begin_process()?;
     sys::forget_children();
     let mut back = ahead.and_then(|ahead| ahead.offer(&control));
+    if let Some(ahead) = ahead {
+        // Else its other commands would keep to fewer processors than they may use.
+        ahead.beside.take_back()?;
+    }
     let mut left = Left::default();
     loop {
         let next = back

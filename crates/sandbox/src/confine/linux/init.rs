@@ -13,6 +13,7 @@ use rustix::process::{
 
 use tagout_vocab::limits::{LEFT_BEHIND_GRACE_MS, LEFT_BEHIND_NAMES_MAX};
 
+use super::ahead::{Ahead, Beside};
 use super::command::{self, Spelled};
 use super::mounts::{self, Ground};
 use super::seccomp::{self, Filter};
@@ -58,6 +59,8 @@ pub(super) struct Stand {
     /// Notices of ended processes.
     children: OwnedFd,
     ground: Option<Ground>,
+    /// Which processors it keeps away from until it starts something.
+    beside: Option<Beside>,
 }
 
 impl Stand {
@@ -72,13 +75,14 @@ impl Stand {
     /// depend on it.
     pub(super) fn begin_ahead(
         released: &OwnedFd,
-        hidden: &[Raw],
+        ahead: &Ahead<'_>,
         closed: &[Raw],
     ) -> Result<Self, Failed> {
         let mut stand = Self::new()?;
         sys::loopback_up().at("the loopback device")?;
         wait_for_release(released)?;
-        stand.ground = Some(Ground::ahead(hidden, closed)?);
+        stand.ground = Some(Ground::ahead(ahead.hidden, closed)?);
+        stand.beside = Some(ahead.beside);
         Ok(stand)
     }
 
@@ -89,6 +93,7 @@ impl Stand {
         Ok(Self {
             children,
             ground: None,
+            beside: None,
         })
     }
 
@@ -138,7 +143,11 @@ fn go(
     stand: Stand,
     filter: &Filter,
 ) -> Result<Report, Failed> {
-    let Stand { children, ground } = stand;
+    let Stand {
+        children,
+        ground,
+        beside,
+    } = stand;
     let kept = kept_output(spec, &standard).at("watching the output")?;
     let uppers = enter(spec, ground)?;
     let mut watcher = Watcher::new(&spec.limits, uppers);
@@ -158,6 +167,9 @@ fn go(
     let Ok(true) = channel::receive_word(run) else {
         sys::leave(1);
     };
+    beside
+        .map_or(Ok(()), |beside| beside.take_back())
+        .at("all processors for the command")?;
     watcher.begin();
     let first = match command::start(spec, &spelled, (&standard, rules))? {
         Ok(first) => first,
