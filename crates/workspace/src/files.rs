@@ -369,8 +369,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// Begins a log that only its owner can read. `None` if someone who cleans up took it for a dead
-    /// process's before it was locked.
+    /// Begins a log that only its owner can read. `None` if someone who cleans up took it for a
+    /// dead process's before it was locked.
     pub fn begin(path: &Path) -> Result<Option<Self>, Error> {
         let (folder, name) = split(path)?;
         let file = sys::open_append(&folder, &name, 0o600).map_err(at("write", shown(path)))?;

@@ -95,8 +95,8 @@ fn standing(site: &Site, line: &str) -> (Child, Held, (u32, u32)) {
     (child, held, found)
 }
 
-/// Invariant 2: the sandbox is built while the call waits to be recorded; the program is not started
-/// before.
+/// Invariant 2: the sandbox is built while the call waits to be recorded; the program is not
+/// started before.
 #[test]
 fn serial_nothing_is_started_before_the_record() {
     let site = Site::new(&[("src/a.txt", "one\n")]);

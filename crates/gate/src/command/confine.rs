@@ -159,7 +159,7 @@ impl Room<'_> {
         let known = self.yard.words.caches.iter().zip(there);
         known
             .filter(|(_, there)| **there)
-            .map(|(cache, _)| (home.join(&cache.folder), cache.folder.replace('/', "_")))
+            .map(|(cache, _)| (home.join(cache.folder), cache.folder.replace('/', "_")))
             .filter(|(folder, _)| !self.root().starts_with(folder))
             .filter(|(folder, name)| {
                 // Below `/tmp`, which a command has its own of, only what is mounted is there.
@@ -174,7 +174,7 @@ impl Room<'_> {
         let home = self.yard.given.home.as_deref();
         let is_there = |folder: &str| home.is_some_and(|home| home.join(folder).is_dir());
         let known = self.yard.words.caches.iter();
-        known.map(|cache| is_there(&cache.folder)).collect()
+        known.map(|cache| is_there(cache.folder)).collect()
     }
 
     /// Whether the line only reads, and all its programs are known to keep nothing in the home.
@@ -351,11 +351,11 @@ impl Room<'_> {
         if let Some(home) = &self.yard.given.home {
             set("HOME", home.into());
             for (cache, there) in self.yard.words.caches.iter().zip(there) {
-                let Some(variable) = cache.variable.as_deref().filter(|_| !there) else {
+                let Some(variable) = cache.variable.filter(|_| !there) else {
                     continue;
                 };
                 if !self.names(variable) {
-                    let folder = Path::new("/tmp/.tagout-home").join(&cache.folder);
+                    let folder = Path::new("/tmp/.tagout-home").join(cache.folder);
                     set(variable, folder.into());
                 }
             }

@@ -179,9 +179,9 @@ impl Room<'_> {
     /// Has the sandbox built of a command that only reads, while its call is being recorded. What
     /// can't be done ahead is done, or told, by the run.
     pub(crate) fn ahead(&self, command: Command) -> Option<Ready> {
-        let reads = self.ticket.class == Class::Safe && !command.long_running;
+        let only_reads = self.ticket.class == Class::Safe && !command.long_running;
         let lane = Some(Lane::ReadOnly);
-        let (ready, in_place) = reads.then(|| self.make_ready(command, lane))?.ok()?;
+        let (ready, in_place) = only_reads.then(|| self.make_ready(command, lane))?.ok()?;
         in_place.is_none().then_some(ready)
     }
 

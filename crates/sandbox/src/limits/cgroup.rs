@@ -124,7 +124,9 @@ impl Groups {
     pub(crate) fn open(&mut self) {
         if let Some(group) = &mut self.memory {
             let files = [group.kills_file(), group.peak_file(), PIDS];
-            files.into_iter().for_each(|file| group.open(file));
+            for file in files {
+                group.open(file);
+            }
         }
         if let Some(group) = &mut self.pids {
             group.open(PIDS);

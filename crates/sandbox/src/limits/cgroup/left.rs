@@ -40,7 +40,9 @@ impl Left {
             }
             std::thread::sleep(PAUSE);
         }
-        places.iter().for_each(|place| super::sweep(place));
+        for place in &places {
+            super::sweep(place);
+        }
     }
 }
 
