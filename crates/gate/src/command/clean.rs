@@ -37,12 +37,13 @@ pub(crate) fn clean(inner: &Inner) -> Result<(), GateError> {
         return Ok(());
     }
     let mut used: BTreeSet<PathBuf> = BTreeSet::new();
+    // In this order: what is parked may be taken up meanwhile, and lives then.
+    for parked in inner.site.store.parked()? {
+        used.insert(folders.execution(&parked.execution));
+    }
     for ticket in inner.site.store.living()? {
         used.insert(folders.execution(&ticket.execution));
         used.insert(folders.session(&ticket.session));
-    }
-    for parked in inner.site.store.parked()? {
-        used.insert(folders.execution(&parked.execution));
     }
     for path in left.iter().filter(|path| !used.contains(*path)) {
         drop(layer::remove(path));

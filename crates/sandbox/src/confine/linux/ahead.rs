@@ -81,10 +81,14 @@ impl Beside {
 
     /// The copy's own side: it may use all processors again.
     pub(super) fn take_back(&self) -> rustix::io::Result<()> {
-        let Self(Some((all, _))) = self else {
+        let Self(Some((all, others))) = self else {
             return Ok(());
         };
-        sched_setaffinity(None, all)
+        sched_setaffinity(None, all).or_else(|error| {
+            // Where the wish is refused, the restriction was too.
+            let is_held = sched_getaffinity(None).is_ok_and(|now| now == *others);
+            if is_held { Err(error) } else { Ok(()) }
+        })
     }
 }
 

@@ -61,10 +61,6 @@ fn serve(ahead: Option<&Ahead<'_>>) -> io::Result<()> {
     let control = begin_process()?;
     sys::forget_children();
     let mut back = ahead.and_then(|ahead| ahead.offer(&control));
-    if let Some(ahead) = ahead {
-        // Else its other commands would keep to fewer processors than they may use.
-        ahead.beside.take_back()?;
-    }
     let mut left = Left::default();
     loop {
         let next = back
@@ -74,6 +70,11 @@ fn serve(ahead: Option<&Ahead<'_>>) -> io::Result<()> {
             left.remove();
             return Ok(());
         };
+        if let Some(ahead) = ahead {
+            // Else its other commands would keep to fewer processors than they may use. Who asks
+            // has restricted this process before.
+            ahead.beside.take_back()?;
+        }
         match (request, Handles::new(handles)) {
             (Request::Groups(paths), _) => {
                 left.add(paths.iter().map(|path| path.path().to_owned()));
