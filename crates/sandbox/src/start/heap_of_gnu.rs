@@ -30,10 +30,12 @@ pub(crate) fn fill() {
     drop(probe);
     // SAFETY: it asks for the end of the heap and moves nothing.
     let end = unsafe { libc::sbrk(0) }.addr() & !(PAGE_BYTES - 1);
-    let length = end.saturating_sub(from).min(TOUCHED_BYTES);
-    if length == 0 || length > STEP_BYTES as usize {
+    let left = end.saturating_sub(from);
+    if left == 0 || left > 2 * STEP_BYTES as usize {
+        // What was asked for lies elsewhere.
         return;
     }
+    let length = left.min(TOUCHED_BYTES);
     // SAFETY: the pages lie between something on the heap and the heap's end. Nothing is written to
     // them; a kernel that does not know the wish says so, and nothing has changed.
     unsafe {

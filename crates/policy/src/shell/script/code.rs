@@ -4,7 +4,7 @@
 //! that is handed to a function by its name tells what is meant. What code puts together while it
 //! runs is not seen.
 
-/// More findings than these are not looked at.
+/// More findings than these are not looked at: what comes then is taken for the worst.
 const FOUND_MAX: usize = 64;
 
 /// Brackets around a text that are looked at, and characters behind it.
@@ -82,6 +82,7 @@ impl<'a> Reader<'a> {
     fn run(&mut self) {
         while let Some(first) = self.rest.chars().next() {
             if self.found.len() >= FOUND_MAX {
+                self.found.push(Does::Removes("/".to_owned()));
                 return;
             }
             if in_name(first) {

@@ -167,3 +167,13 @@ fn the_floor_is_found() {
         assert_eq!(look(line).catastrophic, None, "{line}");
     }
 }
+
+/// What lies behind a bound counts as the worst: filling up to it hides nothing.
+#[test]
+fn the_floor_is_not_filled_up() {
+    for count in [0, 63, 64, 200] {
+        let code = "shutil.rmtree(\"x\")\n".repeat(count) + "shutil.rmtree(\"/\")";
+        let line = format!("python3 -c '{code}'");
+        assert!(look(&line).catastrophic.is_some(), "{count}");
+    }
+}
