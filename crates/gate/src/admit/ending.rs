@@ -100,7 +100,7 @@ impl Step<'_> {
                 let recorded = self.events.len();
                 match self.prepare(&mut ticket, asked.clone()) {
                     Ok(applied) => {
-                        // Only now that others know of the execution: its layers are nobody's else.
+                        // Whoever cleans up before would take its layers for a dead one's.
                         let ready = self.ready(&ticket, &judged);
                         let with = (judged, applied, (claim, ready));
                         self.allow(validated.authorize(), ticket, with)

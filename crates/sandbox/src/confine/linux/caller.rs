@@ -234,7 +234,7 @@ fn groups(chosen: &Chosen, run: &OwnedFd) -> io::Result<Groups> {
 }
 
 /// Lets the helper remove the groups, which outlive this process by a moment. Without a helper they
-/// go when they can, and the next run looks for those that could not.
+/// go when they can, and a later helper looks for those that could not.
 fn leave_to_helper(groups: &mut Groups) {
     let paths: Vec<Raw> = groups.paths().map(Raw::from).collect();
     let mut slot = HELPER.lock().unwrap_or_else(PoisonError::into_inner);

@@ -139,7 +139,7 @@ impl Keeper {
                 channel::send_report(connection, &ran)?;
                 Ok(false)
             }
-            // Those of its commands are removed by who comes later.
+            // Never sent here: the helper of its caller has them.
             Request::Groups(_) => Ok(false),
             Request::End => Ok(true),
         }
