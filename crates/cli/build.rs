@@ -64,7 +64,17 @@ fn put_in_order(folder: &Path) {
     };
     let mut script = "SECTIONS\n{\n  .text.first :\n  {\n".to_owned();
     for name in list.lines().filter(|name| !name.is_empty()) {
-        let _written = writeln!(script, "    *(.text.{name}* .text.unlikely.{name}*)");
+        let _written = if name.ends_with(".o") {
+            // A file of the C library, whose functions have no sections of their own.
+            writeln!(script, "    *{name}(.text .text.*)")
+        } else {
+            let forms = ["", ".llvm.*"].map(|end| format!("{name}{end}"));
+            let [plain, moved] = forms;
+            writeln!(
+                script,
+                "    *(.text.{plain} .text.{moved} .text.unlikely.{plain} .text.unlikely.{moved})"
+            )
+        };
     }
     script.push_str("  }\n}\nINSERT BEFORE .text;\n");
     let path = folder.join("order.ld");

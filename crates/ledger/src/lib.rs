@@ -6,6 +6,7 @@
 //! the tree, the query index, the redacted texts. `docs/reference/ledger.md` specifies the bytes.
 
 mod append;
+mod bytes;
 mod error;
 mod event;
 mod format;

@@ -4,6 +4,7 @@ use data_encoding::HEXLOWER;
 use tagout_vocab::limits::{LEDGER_EVENT_BYTES_MAX, LEDGER_SEQ_MAX};
 use tagout_vocab::{Digest, Timestamp};
 
+use crate::bytes;
 use crate::error::LedgerError;
 use crate::event::{Event, NewEvent};
 use crate::format::FORMAT_VERSION;
@@ -54,7 +55,7 @@ pub(crate) fn head(line: &[u8]) -> Option<Head<'_>> {
     let (prev_hex, rest) = rest.split_at_checked(64)?;
     let (version, rest) = number(rest.strip_prefix(b"\",\"v\":")?)?;
     let rest = rest.strip_prefix(b",\"kind\":\"")?;
-    let (kind, rest) = rest.split_at_checked(memchr::memchr(b'"', rest)?)?;
+    let (kind, rest) = rest.split_at_checked(bytes::find(b'"', rest)?)?;
     let rest = rest.strip_prefix(b"\",\"timestamp\":")?;
     let (negative, rest) = match rest.strip_prefix(b"-") {
         Some(rest) => (true, rest),

@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use crate::bytes;
+
 /// How much is taken out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Strength {
@@ -151,7 +153,7 @@ fn private_keys(text: &str) -> Vec<Span> {
     let bytes = text.as_bytes();
     let mut spans = Vec::new();
     let mut done = 0;
-    for start in memchr::memmem::find_iter(bytes, b"-----BEGIN ") {
+    for start in bytes::places_of((b'-', b"----BEGIN "), bytes) {
         let rest = bytes.get(start..).unwrap_or_default();
         let title = rest.get(..KEY_TITLE_BYTES).unwrap_or(rest);
         let is_private = memchr::memmem::find(title, b"PRIVATE KEY").is_some();
@@ -172,7 +174,7 @@ fn private_keys(text: &str) -> Vec<Span> {
 /// `scheme://user:secret@host`: the part between the colon and the `@`.
 fn url_credentials(bytes: &[u8]) -> Vec<Span> {
     let mut spans = Vec::new();
-    for start in memchr::memmem::find_iter(bytes, b"://") {
+    for start in bytes::places_of((b':', b"//"), bytes) {
         let from = start + 3;
         let rest = bytes.get(from..).unwrap_or_default();
         let length = rest
@@ -182,8 +184,8 @@ fn url_credentials(bytes: &[u8]) -> Vec<Span> {
             })
             .unwrap_or(rest.len());
         let authority = rest.get(..length).unwrap_or_default();
-        let at = memchr::memrchr(b'@', authority);
-        let colon = memchr::memchr(b':', authority);
+        let at = bytes::rfind(b'@', authority);
+        let colon = bytes::find(b':', authority);
         if let (Some(colon), Some(at)) = (colon, at)
             && colon + 1 < at
         {
@@ -220,7 +222,9 @@ fn is_secret_name(name: &[u8]) -> bool {
 fn assignments(bytes: &[u8]) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut done = 0;
-    for place in memchr::memchr2_iter(b'=', b':', bytes) {
+    let signs = bytes.iter().enumerate();
+    let signs = signs.filter(|(_, byte)| matches!(byte, b'=' | b':'));
+    for (place, _) in signs {
         // What is inside a value that goes anyway need not be looked at, again and again.
         if place < done {
             continue;
@@ -283,7 +287,7 @@ fn value_after(bytes: &[u8], from: usize, name: &[u8]) -> Option<Span> {
 /// `Bearer x`, `Basic x`: the credential itself.
 fn schemes(bytes: &[u8]) -> Vec<Span> {
     let mut spans = Vec::new();
-    for blank in memchr::memchr_iter(b' ', bytes) {
+    for blank in bytes::places(b' ', bytes) {
         let before = bytes
             .get(blank.saturating_sub(6)..blank)
             .unwrap_or_default();

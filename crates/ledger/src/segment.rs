@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use tagout_vocab::Timestamp;
 use tagout_vocab::limits::{LEDGER_EVENT_BYTES_MAX, LEDGER_LINE_USUAL_BYTES, LEDGER_TAIL_BYTES};
 
+use crate::bytes;
 use crate::error::{At as _, LedgerError};
 use crate::line::{self, HEAD_BYTES_MAX};
 use crate::merkle::{Hash, leaf_hash};
@@ -98,7 +99,7 @@ fn sound_until(file: &File, from: u64, to: u64) -> io::Result<u64> {
         let room = room.min(piece.len());
         let piece = piece.get_mut(..room).unwrap_or_default();
         file.read_exact_at(piece, at)?;
-        if let Some(zero) = memchr::memchr(0, piece) {
+        if let Some(zero) = bytes::find(0, piece) {
             return Ok(at.saturating_add(zero as u64));
         }
         at = at.saturating_add(room as u64);
@@ -113,7 +114,7 @@ fn tail_in(
     length: u64,
     path: &Path,
 ) -> Result<Option<Tail>, LedgerError> {
-    let Some(last_feed) = memchr::memrchr(b'\n', bytes) else {
+    let Some(last_feed) = bytes::rfind(b'\n', bytes) else {
         let nothing = Tail {
             last: None,
             end: 0,
@@ -122,7 +123,7 @@ fn tail_in(
         return Ok((start == 0).then_some(nothing));
     };
     let before = bytes.get(..last_feed).unwrap_or_default();
-    let line_start = match memchr::memrchr(b'\n', before) {
+    let line_start = match bytes::rfind(b'\n', before) {
         Some(feed) => feed + 1,
         None if start == 0 => 0,
         None => return Ok(None),
@@ -150,10 +151,10 @@ fn tail_in(
 /// The last event of some whole lines; `None` if they are not whole, or not lines of events.
 pub(crate) fn last_of(lines: &[u8]) -> Option<Last> {
     let lines = lines.strip_suffix(b"\n")?;
-    let start = memchr::memrchr(b'\n', lines).map_or(0, |feed| feed + 1);
+    let start = bytes::rfind(b'\n', lines).map_or(0, |feed| feed + 1);
     let line = lines.get(start..)?;
     let head = line::head(line).filter(|_| line::is_whole(line))?;
-    memchr::memchr(0, lines).is_none().then(|| Last {
+    bytes::find(0, lines).is_none().then(|| Last {
         seq: head.seq,
         hash: leaf_hash(line),
         timestamp: head.timestamp,
@@ -194,7 +195,7 @@ fn next_line(file: &File, offset: u64, length: u64) -> io::Result<Option<u64>> {
     while from < length {
         let read = read_up_to(file, &mut buffer, from)?;
         let bytes = buffer.get(..read).unwrap_or_default();
-        if let Some(feed) = memchr::memchr(b'\n', bytes) {
+        if let Some(feed) = bytes::find(b'\n', bytes) {
             return Ok(Some(from.saturating_add(feed as u64 + 1)));
         }
         if read == 0 {

@@ -47,13 +47,22 @@ impl Digest {
 
     /// The 64 hexadecimal characters, without the prefix.
     pub fn hex(&self) -> String {
-        let mut text = String::with_capacity(64);
-        for byte in self.0 {
-            // Half a byte is always a digit.
-            let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
-            text.extend([digit(byte >> 4), digit(byte & 0xf)]);
+        String::from_utf8_lossy(&self.digits()).into_owned()
+    }
+
+    fn digits(&self) -> [u8; 64] {
+        let digit = |half: u8| {
+            if half < 10 {
+                b'0' + half
+            } else {
+                b'a' - 10 + half
+            }
+        };
+        let mut digits = [0; 64];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
         }
-        text
+        digits
     }
 
     /// Reads `sha256:` and 64 hexadecimal characters.

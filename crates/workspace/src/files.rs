@@ -23,6 +23,11 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// The same where it is seldom needed.
+fn named(path: &Path) -> std::path::Display<'_> {
+    path.display()
+}
+
 /// The folder of a file as a handle, and its name.
 fn split(path: &Path) -> Result<(Handle, Vec<u8>), Error> {
     let name = path
@@ -32,7 +37,7 @@ fn split(path: &Path) -> Result<(Handle, Vec<u8>), Error> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
     };
-    let handle = sys::open_root(folder).map_err(at("open the folder", shown(folder)))?;
+    let handle = sys::open_root(folder).map_err(at("open the folder", named(folder)))?;
     Ok((handle, sys::bytes_of(Path::new(name)).to_vec()))
 }
 
@@ -52,7 +57,7 @@ fn followed(path: &Path) -> Result<Found, Error> {
         let (folder, name) = split(&path)?;
         match sys::stat_at(&folder, &name) {
             Ok(stat) if stat.kind == Kind::Symlink => {
-                let target = sys::readlink(&folder, &name).map_err(at("read", shown(&path)))?;
+                let target = sys::readlink(&folder, &name).map_err(at("read", named(&path)))?;
                 path = path
                     .parent()
                     .unwrap_or(Path::new("."))
@@ -74,8 +79,12 @@ fn followed(path: &Path) -> Result<Found, Error> {
 /// The bytes of a file; `None` when it does not exist, an error when it is longer than `max`.
 pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
     // Most files are no links, and then one step opens them.
-    if let Ok(file) = sys::open_unlinked(path) {
-        return read_open(file, path, max).map(Some);
+    match sys::open_unlinked(path) {
+        Ok(file) => return read_open(file, path, max).map(Some),
+        Err(error) if sys::is_missing(&error) && path.parent().is_some_and(Path::is_dir) => {
+            return Ok(None);
+        }
+        Err(_) => {}
     }
     let Found {
         path,
@@ -98,7 +107,7 @@ pub fn read_end(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
     let Ok(file) = sys::open_unlinked(path) else {
         return Ok(None);
     };
-    let stat = sys::stat(&file).map_err(at("read", shown(path)))?;
+    let stat = sys::stat(&file).map_err(at("read", named(path)))?;
     let Some(from) = stat.size.checked_sub(max) else {
         return Ok(None);
     };
@@ -107,7 +116,7 @@ pub fn read_end(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
     }
     let mut file = file.into_file();
     file.seek(SeekFrom::Start(from))
-        .map_err(at("read", shown(path)))?;
+        .map_err(at("read", named(path)))?;
     let mut bytes = vec![0; usize::try_from(max).unwrap_or(usize::MAX)];
     match file.read_exact(&mut bytes) {
         Ok(()) => Ok(Some(bytes)),
@@ -123,7 +132,7 @@ pub fn is_plain(path: &Path) -> bool {
 }
 
 fn read_open(file: Handle, path: &Path, max: u64) -> Result<Vec<u8>, Error> {
-    let stat = sys::stat(&file).map_err(at("read", shown(path)))?;
+    let stat = sys::stat(&file).map_err(at("read", named(path)))?;
     if stat.kind != Kind::File {
         let (found, needed) = ("not a regular file", "a file");
         return Err(Error::WrongKind {
@@ -154,7 +163,7 @@ fn read_open(file: Handle, path: &Path, max: u64) -> Result<Vec<u8>, Error> {
         let left = max.saturating_add(1).saturating_sub(found as u64);
         file.take(left)
             .read_to_end(&mut bytes)
-            .map_err(at("read", shown(path)))?;
+            .map_err(at("read", named(path)))?;
     }
     if bytes.len() as u64 > max {
         return Err(Error::TooLarge {
@@ -205,9 +214,9 @@ fn write(path: &Path, bytes: &[u8], (mode, durably): (Option<u32>, bool)) -> Res
     );
     let temporary = temporary.as_bytes();
     let created = sys::create(&folder, temporary, mode.unwrap_or(0o666));
-    let created = created.map_err(at("write", shown(&path)))?;
+    let created = created.map_err(at("write", named(&path)))?.into_file();
     let written = (|| {
-        created.duplicate()?.into_file().write_all(bytes)?;
+        (&created).write_all(bytes)?;
         if let Some(stat) = present {
             let fresh = sys::stat(&created)?;
             if (fresh.uid, fresh.gid) != (stat.uid, stat.gid) {
@@ -248,9 +257,9 @@ pub fn ensure_dir(path: &Path) -> Result<(), Error> {
 /// Makes a folder, and those above it, that only its owner can enter.
 pub fn ensure_dir_private(path: &Path) -> Result<(), Error> {
     if let Ok(handle) = sys::open_root(path) {
-        let stat = sys::stat(&handle).map_err(at("look at", shown(path)))?;
+        let stat = sys::stat(&handle).map_err(at("look at", named(path)))?;
         if stat.mode & 0o077 != 0 {
-            sys::chmod(&handle, stat.mode & 0o700).map_err(at("make private", shown(path)))?;
+            sys::chmod(&handle, stat.mode & 0o700).map_err(at("make private", named(path)))?;
         }
         return Ok(());
     }
@@ -261,7 +270,7 @@ pub fn ensure_dir_private(path: &Path) -> Result<(), Error> {
 /// the machine goes down. That saves waiting for the disk.
 pub fn make_scratch_dir(path: &Path) -> Result<(), Error> {
     let (folder, name) = split(path)?;
-    sys::mkdir(&folder, &name, 0o700).map_err(at("make the folder", shown(path)))
+    sys::mkdir(&folder, &name, 0o700).map_err(at("make the folder", named(path)))
 }
 
 fn make_dir(path: &Path, mode: u32) -> Result<(), Error> {
@@ -278,7 +287,7 @@ fn make_dir(path: &Path, mode: u32) -> Result<(), Error> {
         }
         Ok(()) | Err(_) => {}
     }
-    sys::sync_all(&folder).map_err(at("sync", shown(path)))
+    sys::sync_all(&folder).map_err(at("sync", named(path)))
 }
 
 /// Removes the file that a path leads to, through links, durably.
@@ -299,7 +308,7 @@ pub fn remove_note(path: &Path) -> Result<(), Error> {
 pub fn remove(path: &Path) -> Result<(), Error> {
     let (folder, name) = split(path)?;
     match sys::unlink(&folder, &name) {
-        Ok(()) => sys::sync_all(&folder).map_err(at("sync", shown(path))),
+        Ok(()) => sys::sync_all(&folder).map_err(at("sync", named(path))),
         Err(error) if sys::is_missing(&error) => Ok(()),
         Err(error) => Err(Error::io("remove", shown(path), error)),
     }
@@ -330,7 +339,7 @@ pub fn create_note(path: &Path) -> Result<bool, Error> {
 pub fn remove_dir(path: &Path) -> Result<(), Error> {
     let (folder, name) = split(path)?;
     match sys::rmdir(&folder, &name) {
-        Ok(()) => sys::sync_all(&folder).map_err(at("sync", shown(path))),
+        Ok(()) => sys::sync_all(&folder).map_err(at("sync", named(path))),
         Err(error) if sys::is_missing(&error) => Ok(()),
         Err(error) => Err(Error::io("remove", shown(path), error)),
     }
@@ -343,7 +352,7 @@ pub fn append_lines(path: &Path, lines: &[u8]) -> Result<(), Error> {
     let Found {
         path, folder, name, ..
     } = followed(path)?;
-    let doing = || at("append to", shown(&path));
+    let doing = || at("append to", named(&path));
     let file = sys::open_append(&folder, &name, 0o666).map_err(doing())?;
     wait_for(&file, &path)?;
     let mut file = file.into_file();
@@ -373,9 +382,9 @@ impl Log {
     /// dead process's before it was locked.
     pub fn begin(path: &Path) -> Result<Option<Self>, Error> {
         let (folder, name) = split(path)?;
-        let file = sys::open_append(&folder, &name, 0o600).map_err(at("write", shown(path)))?;
+        let file = sys::open_append(&folder, &name, 0o600).map_err(at("write", named(path)))?;
         wait_for(&file, path)?;
-        let is_there = sys::stat(&file).map_err(at("look at", shown(path)))?.nlink > 0;
+        let is_there = sys::stat(&file).map_err(at("look at", named(path)))?.nlink > 0;
         Ok(is_there.then(|| Self {
             path: path.to_owned(),
             file: file.into_file(),
@@ -393,12 +402,12 @@ impl Log {
         let ended: &[u8] = if self.torn { b"\n" } else { b"" };
         let added = self.file.write_all(&[ended, line].concat());
         self.torn = added.is_err();
-        added.map_err(at("append to", shown(&self.path)))
+        added.map_err(at("append to", named(&self.path)))
     }
 
     /// Begins it anew if it is longer than this.
     pub fn cut_beyond(&mut self, bytes: u64) -> Result<(), Error> {
-        let doing = || at("shorten", shown(&self.path));
+        let doing = || at("shorten", named(&self.path));
         if self.file.metadata().map_err(doing())?.len() > bytes {
             self.file.set_len(0).map_err(doing())?;
         }
@@ -420,14 +429,14 @@ pub struct Lock {
 /// Waits until no other process holds the lock of a file, which is made if it is not there.
 pub fn lock(path: &Path) -> Result<Lock, Error> {
     let (folder, name) = split(path)?;
-    let file = sys::open_append(&folder, &name, 0o600).map_err(at("lock", shown(path)))?;
+    let file = sys::open_append(&folder, &name, 0o600).map_err(at("lock", named(path)))?;
     wait_for(&file, path)?;
     Ok(Lock { _file: file })
 }
 
 fn wait_for(file: &Handle, path: &Path) -> Result<(), Error> {
     let started = Instant::now();
-    while !sys::try_lock(file).map_err(at("lock", shown(path)))? {
+    while !sys::try_lock(file).map_err(at("lock", named(path)))? {
         if started.elapsed() > Duration::from_millis(LOCK_WAIT_MS_MAX) {
             return Err(Error::Locked {
                 waited_ms: LOCK_WAIT_MS_MAX,

@@ -1,4 +1,4 @@
-"""Prints the functions that a run of a program enters, in the order of their first call.
+"""Prints where the functions lie that a run of a program enters, in the order of their first call.
 
     entered.py PROGRAM [ARGUMENT...] < INPUT
 
@@ -37,11 +37,11 @@ def told(*command):
 
 
 def functions(program):
-    table = {}
+    table = set()
     for line in told("nm", "--defined-only", program).splitlines():
-        address, kind, name = line.split(" ", 2)
-        if kind in "tTwW":
-            table.setdefault(int(address, 16), name)
+        address, kind, _ = line.split(" ", 2)
+        if kind in "tTwWi":
+            table.add(int(address, 16))
     return table
 
 
@@ -107,14 +107,13 @@ class Run:
         registers = Registers()
         libc.ptrace(GET_REGISTERS, pid, None, ctypes.byref(registers))
         address = registers.rip - 1 - self.away
-        name = self.table.get(address)
-        if name is None:
+        if address not in self.table:
             return False
         byte = self.code[address - self.first :][:1]
         os.pwrite(self.memory(pid), byte, registers.rip - 1)
         registers.rip -= 1
         libc.ptrace(SET_REGISTERS, pid, None, ctypes.byref(registers))
-        self.entered.append(name)
+        self.entered.append(address)
         return True
 
     def follow(self):
@@ -140,8 +139,8 @@ def main():
     run = Run(sys.argv[1], sys.argv[2:])
     code = run.follow()
     # The program's own words went to the same place; these are marked.
-    for name in dict.fromkeys(run.entered):
-        print(f"entered {name}")
+    for address in dict.fromkeys(run.entered):
+        print(f"entered {address:x}")
     sys.exit(code)
 
 

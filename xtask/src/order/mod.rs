@@ -2,13 +2,17 @@
 //!
 //! A hook enters about a thousand of the program's thirty thousand functions. Where they lie apart,
 //! each costs a page of memory and a fault of the processor. The chore watches hooks and commands,
-//! and writes down what they enter; the build lets the linker put those functions first. A list
-//! that is older than the code costs some time at every start and nothing else.
+//! looks up in the linker's map which pieces they enter, and writes those down; the build lets the
+//! linker put them first. A list that is older than the code costs some time at every start and
+//! nothing else.
+
+mod map;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use self::map::Map;
 use crate::bench::Stage;
 use crate::docs::executable;
 use crate::error::XtaskError;
@@ -28,12 +32,13 @@ pub(crate) fn write() -> Result<ExitCode, XtaskError> {
     let watcher = folder.path().join("entered.py");
     std::fs::write(&watcher, include_str!("entered.py"))
         .map_err(XtaskError::file("write", &watcher))?;
-    let stage = Stage::set(folder.path(), named_binary()?)?;
+    let (binary, map) = named_binary()?;
+    let stage = Stage::set(folder.path(), binary)?;
     let mut seen = BTreeSet::new();
     let mut lines = String::new();
     for (command, payload) in stage.scenes() {
-        for name in entered(&watcher, &command, &payload)? {
-            if let Some(pattern) = pattern(&name)
+        for address in entered(&watcher, &command, &payload)? {
+            if let Some(pattern) = map.pattern(address)
                 && seen.insert(pattern.clone())
             {
                 lines.push_str(&pattern);
@@ -56,8 +61,13 @@ pub(crate) fn write() -> Result<ExitCode, XtaskError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The product with the names of its functions.
-fn named_binary() -> Result<String, XtaskError> {
+/// The product with the names of its functions, and what lies where in it.
+fn named_binary() -> Result<(String, Map), XtaskError> {
+    // It stays where it is: a program that was linked already is not linked again.
+    let folder = root().join("target");
+    std::fs::create_dir_all(&folder).map_err(XtaskError::file("create", &folder))?;
+    let path: PathBuf = folder.join("order.map");
+    let wish = format!("-Clink-arg=-Wl,-Map={}", path.display());
     let messages = answer(&mut cargo_command(&[
         "rustc",
         "--release",
@@ -69,15 +79,18 @@ fn named_binary() -> Result<String, XtaskError> {
         "json-render-diagnostics",
         "--",
         "-Cstrip=none",
+        &wish,
     ]))?;
-    executable(&messages).ok_or_else(|| XtaskError::Command {
+    let binary = executable(&messages).ok_or_else(|| XtaskError::Command {
         command: "cargo rustc --release".to_owned(),
         stderr: "named no executable".to_owned(),
-    })
+    })?;
+    let map = std::fs::read_to_string(&path).map_err(XtaskError::file("read", &path))?;
+    Ok((binary, Map::read(&map)))
 }
 
 /// What one run enters, in the order of the first calls.
-fn entered(watcher: &Path, run: &Command, payload: &[u8]) -> Result<Vec<String>, XtaskError> {
+fn entered(watcher: &Path, run: &Command, payload: &[u8]) -> Result<Vec<u64>, XtaskError> {
     let input = tempfile::NamedTempFile::new().map_err(XtaskError::file("create", watcher))?;
     std::fs::write(input.path(), payload).map_err(XtaskError::file("write", input.path()))?;
     let input =
@@ -97,53 +110,14 @@ fn entered(watcher: &Path, run: &Command, payload: &[u8]) -> Result<Vec<String>,
             source,
         })?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let names: Vec<String> = text
-        .lines()
-        .filter_map(|line| Some(line.strip_prefix("entered ")?.to_owned()))
-        .collect();
+    let told = |line: &str| u64::from_str_radix(line.strip_prefix("entered ")?, 16).ok();
+    let addresses: Vec<u64> = text.lines().filter_map(told).collect();
     // A hook that denies ends with a code of its own; one that was not watched says nothing.
-    if names.is_empty() {
+    if addresses.is_empty() {
         return Err(XtaskError::Command {
             command: "entered.py".to_owned(),
             stderr: output.status.to_string(),
         });
     }
-    Ok(names)
-}
-
-/// The name of a function without what changes from build to build; `None` for what is not Rust's,
-/// which can't be moved by itself.
-fn pattern(name: &str) -> Option<String> {
-    let name = name.split_once(".llvm.").map_or(name, |(name, _)| name);
-    let name = name.strip_prefix("_R")?;
-    let mut pattern = "_R".to_owned();
-    let mut rest = name;
-    // A crate is written `Cs` + its fingerprint + `_` + its name.
-    while let Some((before, after)) = rest.split_once("Cs") {
-        pattern.push_str(before);
-        pattern.push_str("Cs");
-        let end = after.find(|letter: char| !letter.is_ascii_alphanumeric());
-        match end.map(|end| after.split_at(end)) {
-            Some((_, named)) if named.starts_with('_') => {
-                pattern.push('*');
-                rest = named;
-            }
-            Some(_) | None => rest = after,
-        }
-    }
-    pattern.push_str(rest);
-    Some(pattern)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::pattern;
-
-    #[test]
-    fn fingerprints_of_crates_are_left_open() {
-        let name = "_RNvMs_NtCs5oyWUJmDGWm_12tagout_vocab6digestNtB4_6Digest2of.llvm.99";
-        let open = "_RNvMs_NtCs*_12tagout_vocab6digestNtB4_6Digest2of";
-        assert_eq!(pattern(name).as_deref(), Some(open));
-        assert_eq!(pattern("memcpy"), None);
-    }
+    Ok(addresses)
 }

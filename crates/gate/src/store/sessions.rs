@@ -111,10 +111,6 @@ impl Store {
 
     /// A session; one that nobody has seen yet is new.
     pub(crate) fn session(&self, id: &SessionId) -> Result<SessionRecord, GateError> {
-        let path = self.session_folder(id).join(FILE);
-        if !path.exists() {
-            return Ok(SessionRecord::new(id.clone()));
-        }
         let found = Self::session_in(&self.session_folder(id))?;
         Ok(found.unwrap_or_else(|| SessionRecord::new(id.clone())))
     }
@@ -128,6 +124,9 @@ impl Store {
         let lines = lines.and_then(|feed| end.get(feed + 1..));
         if let Some(found) = lines.and_then(last_whole) {
             return Ok(Some(found));
+        }
+        if !path.exists() {
+            return Ok(None);
         }
         let bytes = files::read(&path, RECORD_BYTES_MAX)?.unwrap_or_default();
         Ok(last_whole(&bytes))

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::packed::Drawer;
 use crate::problem::Problems;
 use crate::yaml::{Fields, Node};
 
@@ -12,8 +13,8 @@ pub struct Client {
     pub id: String,
     /// How it spells the tools of MCP servers.
     pub mcp: Vec<McpPattern>,
-    /// Its own tools, sorted by name.
-    pub tools: Vec<ClientTool>,
+    /// Its own tools.
+    pub(super) tools: Drawer<ClientTool>,
 }
 
 /// One tool of one client.
@@ -50,11 +51,7 @@ pub struct RemoteName {
 impl Client {
     /// One of the client's own tools.
     pub fn tool(&self, name: &str) -> Option<&ClientTool> {
-        let at = self
-            .tools
-            .binary_search_by(|tool| tool.name.as_str().cmp(name))
-            .ok()?;
-        self.tools.get(at)
+        self.tools.get(name)
     }
 
     /// The server and tool of a name, if one of the client's patterns gives exactly one answer.
@@ -151,11 +148,10 @@ fn read_client(id: &str, node: &Node, problems: &mut Problems) -> Option<Client>
             tools.extend(read_client_tool(name, entry, problems));
         }
     }
-    tools.sort_by(|a: &ClientTool, b| a.name.cmp(&b.name));
     Some(Client {
         id: id.to_owned(),
         mcp,
-        tools,
+        tools: Drawer::of(tools, |tool: &ClientTool| &tool.name),
     })
 }
 

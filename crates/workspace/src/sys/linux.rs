@@ -284,12 +284,12 @@ pub(crate) fn link(from: (&Handle, &[u8]), to: (&Handle, &[u8])) -> io::Result<(
 }
 
 /// Sets the permission bits.
-pub(crate) fn chmod(file: &Handle, mode: u32) -> io::Result<()> {
+pub(crate) fn chmod(file: &impl AsFd, mode: u32) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?)
 }
 
 /// Sets owner and group.
-pub(crate) fn chown(file: &Handle, uid: u32, gid: u32) -> io::Result<()> {
+pub(crate) fn chown(file: &impl AsFd, uid: u32, gid: u32) -> io::Result<()> {
     Ok(rustix::fs::fchown(
         file,
         Some(Uid::from_raw(uid)),

@@ -161,12 +161,12 @@ pub(crate) fn link(_from: (&Handle, &[u8]), _to: (&Handle, &[u8])) -> io::Result
 }
 
 /// Sets the permission bits.
-pub(crate) fn chmod(_file: &Handle, _mode: u32) -> io::Result<()> {
+pub(crate) fn chmod(_file: &impl std::fmt::Debug, _mode: u32) -> io::Result<()> {
     refused()
 }
 
 /// Sets owner and group.
-pub(crate) fn chown(_file: &Handle, _uid: u32, _gid: u32) -> io::Result<()> {
+pub(crate) fn chown(_file: &impl std::fmt::Debug, _uid: u32, _gid: u32) -> io::Result<()> {
     refused()
 }
 
