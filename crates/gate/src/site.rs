@@ -103,7 +103,9 @@ impl Site {
         drop(ledger.append(&[epoch])?);
         // The name comes last: a state that was not finished is nobody's.
         let text = format!("{id}\n");
-        files::write_atomic(&places.root.join(ID_FILE), text.as_bytes(), None)?;
+        let name = places.root.join(ID_FILE);
+        files::ensure_dir(name.parent().unwrap_or(&places.root))?;
+        files::write_atomic(&name, text.as_bytes(), None)?;
         Ok(site)
     }
 
