@@ -53,7 +53,7 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
     }
     if let Err(why) = crate::intents::selectable(intent, case.facts.now) {
         return no(why.code(), why.to_string())
-            .remedy("choose an open intent, or ask a person to reopen or widen this one")
+            .remedy(case.instead_of(&why))
             .deny();
     }
     if let Some(holder) = &case.facts.leased_to
@@ -68,10 +68,7 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
              `tagout intent release {id}`"
         );
         let reason = format!("intent {id} is held by session {holder}{until}");
-        return no(Code::Leased, reason)
-            .remedy(remedy)
-            .retryable()
-            .deny();
+        return no(Code::Leased, reason).remedy(remedy).retryable().deny();
     }
     // Looked at when an intent is taken up, not at every call: it can't begin in between without
     // the other intent being taken up too.
