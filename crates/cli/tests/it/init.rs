@@ -177,7 +177,7 @@ fn refused_before_anything_is_written() {
     assert_eq!(ran.code, Some(3), "{}", ran.shown());
     assert!(
         ran.stderr
-            .contains("cargo install --path crates/cli"),
+            .contains("cargo install --locked --path crates/cli"),
         "{}",
         ran.shown()
     );
