@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tagout_gate::ID_FILE;
+use tagout_gate::{GateError, ID_FILE};
 use tagout_ledger::LedgerError;
 use tagout_vocab::Code;
 use tagout_vocab::limits::ID_BYTES_MAX;
@@ -31,9 +31,9 @@ impl State {
         let ledger = state.ledger();
         match fs::metadata(&ledger) {
             Ok(found) if found.is_dir() => Ok(state),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Failure::failed(format!("`{}`: {error}", ledger.display()))
-                    .hint("the state must belong to the user who runs this program"))
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                let path = ledger;
+                Err(GateError::StateUnreadable { path, source }.into())
             }
             Ok(_) | Err(_) => Err(lost(&format!(
                 "there is no ledger in `{}`",

@@ -23,6 +23,17 @@ pub enum GateError {
         /// Where the state should be.
         path: PathBuf,
     },
+    /// There may be a state, but this process can't look.
+    #[error(
+        "the state of this workspace can't be read at `{path}`: {source}; it is there only for the \
+         user who set the workspace up: run this as that user, or have the folder given to you"
+    )]
+    StateUnreadable {
+        /// Where it lies.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The workspace was never set up.
     #[error("`{path}` is not set up; a person runs `tagout init` there")]
     NotSetUp {
@@ -228,7 +239,8 @@ impl GateError {
             Self::Unreadable { .. } => Code::PolicyInvalid,
             Self::NotApplied { code, .. } => *code,
             Self::NotGranted { .. } => Code::IsolationUnavailable,
-            Self::AlreadySetUp { .. }
+            Self::StateUnreadable { .. }
+            | Self::AlreadySetUp { .. }
             | Self::StateInside { .. }
             | Self::Ledger { .. }
             | Self::Workspace { .. }

@@ -1,5 +1,6 @@
 //! Where a workspace's state lies, how it is made, and what is refused when it is gone.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -35,8 +36,17 @@ pub struct Site {
 
 fn read_id(root: &Path) -> Result<Option<String>, GateError> {
     let path = root.join(ID_FILE);
-    if !path.exists() {
-        return Ok(None);
+    match path.metadata() {
+        Ok(_) => {}
+        Err(source) if source.kind() == ErrorKind::PermissionDenied => {
+            let doing = "look at";
+            return Err(GateError::Io {
+                doing,
+                path,
+                source,
+            });
+        }
+        Err(_) => return Ok(None),
     }
     let bytes = files::read(&path, ID_BYTES_MAX as u64)?.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).trim().to_owned();
@@ -53,7 +63,7 @@ impl Site {
     pub fn create(places: &Places, clockwork: &Clockwork, by: &str) -> Result<Self, GateError> {
         if let Some(id) = read_id(&places.root)? {
             let path = places.state_home.join(&id);
-            return Err(if path.is_dir() {
+            return Err(if is_there(&path)? {
                 GateError::AlreadySetUp { path }
             } else {
                 GateError::StateLost { id, path }
@@ -103,7 +113,9 @@ impl Site {
         drop(ledger.append(&[epoch])?);
         // The name comes last: a state that was not finished is nobody's.
         let text = format!("{id}\n");
-        files::write_atomic(&places.root.join(ID_FILE), text.as_bytes(), None)?;
+        let name = places.root.join(ID_FILE);
+        files::ensure_dir(name.parent().unwrap_or(&places.root))?;
+        files::write_atomic(&name, text.as_bytes(), None)?;
         Ok(site)
     }
 
@@ -143,8 +155,7 @@ impl Site {
             });
         };
         let site = Self::at(places, &id);
-        let whole = site.state.join("gate").is_dir() && site.ledger().is_dir();
-        if whole {
+        if is_there(&site.state.join("gate"))? && is_there(&site.ledger())? {
             Ok(site)
         } else {
             Err(GateError::StateLost {
@@ -177,6 +188,21 @@ impl Site {
     /// The file of the key that signs seals.
     pub fn seal_key(&self) -> PathBuf {
         self.state.join("seal.key")
+    }
+}
+
+/// Whether a folder of the state is there. One that can't be looked at is not gone: whoever began
+/// anew because of it would leave a whole ledger behind.
+fn is_there(path: &Path) -> Result<bool, GateError> {
+    match path.metadata() {
+        Ok(found) => Ok(found.is_dir()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(false)
+        }
+        Err(source) => Err(GateError::StateUnreadable {
+            path: path.to_owned(),
+            source,
+        }),
     }
 }
 

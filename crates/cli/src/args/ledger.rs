@@ -6,8 +6,9 @@ use clap::Args as ClapArgs;
 
 /// Show what happened, from the ledger; the newest comes last
 ///
-/// One line an event: local time, number, what it is about, tool, outcome, intent, session, how
-/// many files changed. What is not known is `-`.
+/// One line an event: local time, number, kind, tool, outcome, intent, session, call, and then what
+/// it was about: the files that it changed, else the command or another argument, and why it was
+/// refused or failed. For a commit the outcome is its id. What is not known is `-`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  \
     tagout log --since 2h --intent INT-001\n  \
@@ -30,7 +31,7 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
 
-    /// Only executions that came to this state, such as COMPLETED or DENIED
+    /// Only the events by which calls came to this state, such as COMPLETED or DENIED
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<String>,
 

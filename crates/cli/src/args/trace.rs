@@ -6,9 +6,13 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
 /// Show for every line of a file who put it there and for which intent
 ///
-/// One line each: intent, agent and model, call, time, number, text. A question mark says that
-/// another reading is possible. `human` lines came from outside of any governed call; `unknown`
-/// ones were there before the file was first seen.
+/// One line each: commit, intent, agent and model, call, time, number, text. A question mark says
+/// that another reading is possible. `human` lines came from outside of any governed call;
+/// `unknown` ones were there before the file was first seen, or a failed call left them.
+///
+/// The commit is the latest one that brought lines of the call; `00000000` for a line that the
+/// commit which is checked out does not hold, `-` for one that it holds and that no call wrote, or
+/// whose commit was not seen. Without git, or before the first commit, there is no such column.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  \
     tagout blame src/main.rs\n  \
@@ -113,7 +117,7 @@ pub(crate) struct TraceQueryArgs {
     tagout undo --intent INT-001")]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["call", "session", "intent"])))]
 pub(crate) struct UndoArgs {
-    /// The call, from `tagout blame` or `tagout log --json`
+    /// The call, from `tagout blame` or `tagout log`
     pub(crate) call: Option<String>,
 
     /// Everything of this conversation

@@ -68,10 +68,11 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     let mut receipt = engine.execute_with(&call, &attached);
     in_verbs(&engine, args, &mut receipt);
     told::tell(&receipt, args.json)?;
+    let signal = interrupted.signal();
     if args.long_running && !args.json {
-        told::died_at_once(&receipt);
+        told::of_long_running(&receipt, signal, args.session.as_deref());
     }
-    let code = code(&receipt, interrupted.signal());
+    let code = code(&receipt, signal);
     engine.close();
     std::mem::forget(receipt);
     Ok(Exit::Own(code))

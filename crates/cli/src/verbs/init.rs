@@ -8,7 +8,7 @@ use tagout_agents::install::plan::Scope;
 use tagout_gate::{Engine, GateError, Places, Site, Text};
 use tagout_policy::intents;
 use tagout_policy::scope::Scope as Owned;
-use tagout_vocab::{Budget, Intent, IntentId, IntentStatus};
+use tagout_vocab::{Budget, Code, Intent, IntentId, IntentStatus};
 use tagout_workspace::files;
 
 use super::{install, trust};
@@ -17,6 +17,8 @@ use crate::books;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{args, person, report, runtime, site, state};
+
+mod begun;
 
 const POLICY: &str = ".orchestration/hook_policy.yaml";
 /// Records may stand in any order and twice, so that branches are merged by keeping both sides.
@@ -50,24 +52,19 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
         hint: Some("no file was written; `tagout init` asks again whenever you like".to_owned()),
         ..failure
     })?;
-    for file in &wanted {
-        let path = places.root.join(file.name);
-        let parent = path.parent().unwrap_or(&places.root);
-        files::ensure_dir(parent)
-            .and_then(|()| files::write_atomic(&path, file.text.as_bytes(), None))
-            .map_err(Failure::failed)?;
-    }
-    let again = create(&places)?;
-    let engine = runtime::open_at(&places)?;
-    let accepted = engine.site().accepted()?.is_some() || accept(&engine, &wanted, args.yes)?;
-    install::register(&engine)?;
+    let SetUp {
+        engine,
+        again,
+        accepted,
+    } = begun::whole_or_nothing(&places.root, &names(&wanted), || {
+        set_up(&places, &wanted, args.yes)
+    })?;
     if !offered.clients.is_empty() {
         hooks.install_agreed(&offered.clients)?;
     }
     let ignored = told_of_kept(&kept, again);
     let root = places.root.display().to_string();
     let state = engine.site().state().display().to_string();
-    let names = |files: &[Wanted]| files.iter().map(|one| one.name).collect::<Vec<&str>>();
     if !args.json {
         report::line(&format!("workspace: {root}\nstate: {state}"))?;
     }
@@ -80,6 +77,36 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     }
     next(&engine, &offered.clients);
     Ok(if governed { Exit::Done } else { Exit::Failed })
+}
+
+fn names(files: &[Wanted]) -> Vec<&'static str> {
+    files.iter().map(|one| one.name).collect()
+}
+
+/// What stands once the workspace is set up.
+struct SetUp {
+    engine: Engine,
+    /// There was a state already.
+    again: bool,
+    /// The law of the tree holds.
+    accepted: bool,
+}
+
+/// Makes the state first: most of what can fail fails before the workspace is touched.
+fn set_up(places: &Places, wanted: &[Wanted], yes: bool) -> Result<SetUp, Failure> {
+    let again = create(places)?;
+    for file in wanted {
+        let path = places.root.join(file.name);
+        files::write_atomic(&path, file.text.as_bytes(), None).map_err(Failure::failed)?;
+    }
+    let engine = runtime::open_at(places)?;
+    let accepted = engine.site().accepted()?.is_some() || accept(&engine, wanted, yes)?;
+    install::register(&engine)?;
+    Ok(SetUp {
+        engine,
+        again,
+        accepted,
+    })
 }
 
 /// Accepts the files that this run wrote. Those that were there before, as in a clone, are shown
@@ -106,6 +133,14 @@ fn create(places: &Places) -> Result<bool, Failure> {
     match Site::create(places, &runtime::clockwork()?, &args::user()) {
         Ok(_) => Ok(false),
         Err(GateError::AlreadySetUp { .. }) => Ok(true),
+        Err(GateError::Workspace { source }) => {
+            let message = format!("the state can't be made: {source}");
+            let hint = "another folder for the state is named with `--state-dir DIR` or \
+                        `TAGOUT_STATE_DIR`";
+            Err(Failure::failed(message)
+                .code(Code::LedgerUnavailable)
+                .hint(hint))
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -23,10 +23,12 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
         .filter(|one| one.answer.is_none())
         .collect();
     let proposals = open_proposals(&engine)?;
+    let parked = engine.parked()?.len();
     if args.json {
         let requests: Vec<Value> = requests.iter().map(to_json).collect();
         report::json(&json!({
             "approvals": requests, "questions": questions, "proposals": proposals,
+            "parked_count": parked,
         }))?;
         return Ok(Exit::Done);
     }
@@ -50,8 +52,14 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
             report::line(&line)?;
         }
     }
-    if requests.is_empty() && questions.is_empty() && proposals.is_empty() {
-        report::note("nothing waits for a person");
+    let nothing = requests.is_empty() && questions.is_empty() && proposals.is_empty();
+    match parked {
+        0 if nothing => report::note("nothing waits for a person"),
+        0 => {}
+        1 => report::note("1 change set is parked: `tagout parked list` shows it"),
+        count => report::note(&format!(
+            "{count} change sets are parked: `tagout parked list` shows them"
+        )),
     }
     Ok(Exit::Done)
 }

@@ -39,16 +39,22 @@ pub(crate) fn execute(
 
 /// Says what to do in the words of this door: verbs that are typed, not tools that are called.
 pub(super) fn in_verbs(refusal: &mut Refusal, engine: &Engine, session: Option<&str>) {
-    let books = &engine.shelf().books;
     let session = session.map_or_else(String::new, |name| format!(" --session {name}"));
+    let select = format!("`tagout intent select ID{session}`");
+    in_words(refusal, engine, ("tagout", &select));
+}
+
+/// The same where this program is called by another name than its own.
+pub(super) fn in_words(refusal: &mut Refusal, engine: &Engine, (tagout, typed): (&str, &str)) {
+    let books = &engine.shelf().books;
     let select = format!("`{}`", books.name_of(Role::SelectIntent));
     let propose = format!("`{}`", books.name_of(Role::ProposeIntent));
-    let typed = format!("`tagout intent select ID{session}`");
     refusal.remedy = refusal
         .remedy
         .replace(&format!("call {select}"), &format!("run {typed}"))
-        .replace(&select, &typed)
-        .replace(&propose, "`tagout intent propose`");
+        .replace(&select, typed)
+        .replace(&propose, &format!("`{tagout} intent propose`"))
+        .replace("`tagout intent list`", &format!("`{tagout} intent list`"));
 }
 
 fn session_id(session: &SessionArgs) -> Result<SessionId, Failure> {

@@ -114,6 +114,49 @@ fn a_commit_by_a_command_is_tied_at_once() {
     assert_eq!(site.tagout(&["verify"]).code, Some(0));
 }
 
+/// B3: the first column of a blame is what the help says it is.
+#[test]
+fn the_help_tells_the_column_of_commits() {
+    let (site, _) = set_up();
+    let help = site.tagout(&["blame", "--help"]).stdout;
+    let help = help.split_whitespace().collect::<Vec<&str>>().join(" ");
+    for told in [
+        "One line each: commit, intent,",
+        "`00000000` for a line that the commit which is checked out does not hold",
+        "`-` for one that it holds and that no call wrote",
+        "the latest one that brought lines of the call",
+        "Without git, or before the first commit, there is no such column",
+    ] {
+        assert!(help.contains(told), "{told}: {help}");
+    }
+    let first = || -> Vec<String> {
+        let shown = site.tagout(&["blame", "src/a.rs"]).stdout;
+        let cell = |line: &str| line.split(' ').next().unwrap().to_owned();
+        shown.lines().map(cell).collect()
+    };
+    let short = |id: &str| id.chars().take(8).collect::<String>();
+    commit(&site, &[]);
+    site.write("src/a.rs", &format!("{BODY}fn by_hand() {{}}\n"));
+    let second = commit(&site, &[]);
+    site.write(
+        "src/a.rs",
+        &format!("{BODY}fn by_hand() {{}}\nfn later() {{}}\n"),
+    );
+    let cells = first();
+    let lines = BODY.lines().count();
+    assert_eq!(cells[lines..], ["-", "00000000"], "{cells:?}");
+    // The second commit brought nothing of the call.
+    assert!(!cells.contains(&short(&second)), "{cells:?}");
+    fs::remove_dir_all(site.root().join(".git")).unwrap();
+    let cells = first();
+    assert_eq!(
+        cells[lines..],
+        ["-", "-"],
+        "the intent comes first: {cells:?}"
+    );
+    assert_eq!(cells[0], "INT-001", "{cells:?}");
+}
+
 /// B6, B3: a person's commit is found by the next verb that looks, and shown by all of them.
 #[test]
 fn a_commit_by_a_person_is_found_later() {

@@ -25,6 +25,35 @@ fn mode(site: &Site) -> u32 {
     found.mode() & 0o777
 }
 
+/// Whoever looks at what waits for a person is told of parked sets, below what is listed there; a
+/// script that reads the list meets no further line.
+#[test]
+fn what_waits_for_a_person_tells_of_parked_sets() {
+    let site = Site::new(&[("tool.sh", TEXT)]);
+    let count = || {
+        let told = site.tagout(&["pending", "--json"]).stdout;
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        told["parked_count"].as_u64()
+    };
+    let pending = || {
+        let ran = site.tagout(&["pending"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
+        ran.stderr
+    };
+    assert_eq!(count(), Some(0));
+    assert_eq!(pending(), "nothing waits for a person\n");
+    let id = parked(&site);
+    assert_eq!(count(), Some(1));
+    let one = "1 change set is parked: `tagout parked list` shows it\n";
+    assert_eq!(pending(), one);
+    parked(&site);
+    let both = "2 change sets are parked: `tagout parked list` shows them\n";
+    assert_eq!((count(), pending().as_str()), (Some(2), both));
+    let dropped = site.tagout(&["parked", "drop", &id, "--yes"]);
+    assert_eq!(dropped.code, Some(0), "{}", dropped.shown());
+    assert_eq!((count(), pending().as_str()), (Some(1), one));
+}
+
 /// L4: where a set meets someone else's work, the permissions that the command gave come along; if
 /// both gave other ones, it is a conflict.
 #[test]

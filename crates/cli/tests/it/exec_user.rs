@@ -2,7 +2,7 @@
 //! is somebody else already as themselves.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -227,4 +227,93 @@ fn the_verb_works_for_an_ordinary_user() {
     println!("8 GB for an ordinary user: {}", told["limit_hit"]);
     assert_ne!(told["outcome"], "completed", "{told:#}");
     done(&other.tagout(&["verify"]));
+}
+
+/// Takes a folder away from the ordinary user, or gives it back.
+fn own(path: &Path, away: bool) {
+    let mode = if away && !is_root() { 0o000 } else { 0o700 };
+    if is_root() {
+        let user = if away { 0 } else { NOBODY };
+        chown(path, Some(user), Some(user)).unwrap();
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A state that another user owns is not gone: every verb refuses, says that it may not read and
+/// what helps, and none of them leads to a new ledger.
+#[test]
+fn a_state_of_another_user_is_not_gone() {
+    let other = Other::new();
+    done(&other.tagout(&["init", "--yes", "--intent", "Work", "--scope", "src/**"]));
+    let home = other.dir.path().join("home/.local/state/tagout");
+    let state = fs::read_dir(&home).unwrap().flatten();
+    let state = state.map(|entry| entry.path()).find(|path| path.is_dir());
+    let state = state.unwrap();
+    let verbs = [
+        "log",
+        "verify",
+        "stats",
+        "pending",
+        "parked list",
+        "blame src/a.txt",
+        "intent select INT-001 --session s",
+        "intent release INT-001 --yes",
+        "run list_files --session s",
+        "exec --session s -- true",
+        "trust --yes",
+        "init --yes",
+        "epoch new --yes",
+    ];
+    let id = fs::read(other.root().join(".orchestration/.tagout-id")).unwrap();
+    for folder in [&home, &state, &state.join("gate"), &state.join("ledger")] {
+        own(folder, true);
+        for verb in verbs {
+            let words: Vec<&str> = verb.split(' ').collect();
+            let output = other.tagout(&words);
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            let at = format!("{verb}, {}: {output:?}", folder.display());
+            assert!(!told.contains("gone"), "{at}");
+            assert!(!told.contains("epoch new"), "{at}");
+            // Of the two folders inside, some verbs need only the other one, or see that it is
+            // there.
+            let inner = folder.parent() == Some(&state);
+            if inner && (output.status.success() || verb.starts_with("epoch")) {
+                continue;
+            }
+            assert!(!output.status.success(), "{at}");
+            let words = ["permission denied", "no permission for"];
+            let told_so = words.iter().any(|one| told.to_lowercase().contains(one));
+            assert!(told_so, "{at}");
+            assert!(inner || told.contains("run this as that user"), "{at}");
+        }
+        own(folder, false);
+    }
+    let now = fs::read(other.root().join(".orchestration/.tagout-id")).unwrap();
+    assert_eq!(now, id);
+    done(&other.tagout(&["verify"]));
+}
+
+/// A set-up whose state may not be written leaves nothing in the workspace; with the right given,
+/// the same line ends in a workspace whose law holds.
+#[test]
+fn a_state_that_may_not_be_written() {
+    let other = Other::new();
+    let home = other.dir.path().join("home");
+    own(&home, true);
+    let line = "init --yes --intent Work --scope src/** --json";
+    let line: Vec<&str> = line.split(' ').collect();
+    let output = other.tagout(&line);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(!output.status.success(), "{output:?}");
+    let reason = told["reason"].as_str().unwrap().to_lowercase();
+    assert!(reason.contains("permission denied"), "{told:#}");
+    let remedy = told["remedy"].as_str().unwrap();
+    assert!(remedy.contains("run `tagout init` again"), "{told:#}");
+    assert!(!other.root().join(".orchestration").exists());
+    own(&home, false);
+    let output = other.tagout(&line);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["accepted"], true, "{output:?}");
+    let told = other.receipt("echo two > src/b.txt");
+    assert_eq!(told["outcome"], "completed", "{told:#}");
 }

@@ -470,6 +470,45 @@ fn interrupted() {
     );
 }
 
+/// Ctrl-C before anybody was told that a command goes on ends the command; a moment later it goes
+/// on, and that is said together with what ends it.
+#[test]
+fn interrupted_before_it_is_left_running() {
+    let site = Site::new(&[]);
+    let line = "sleep 86394";
+    let words = ["exec", "--session", "s-1", "--intent", "INT-001"];
+    let words = [&words[..], &["--long-running", "--", line]].concat();
+    let end = || site.tagout(&["exec", "--session", "s-1", "--end"]).stdout;
+    let mut ended = false;
+    // A machine that is slow to signal may be too late.
+    for _ in 0..20 {
+        let mut command = site.command(&words);
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        wait_for(|| runs("sleep\u{0}86394"));
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let id = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if !id.is_empty() {
+            let goes_on = "it goes on; `tagout exec --session s-1 --end` ends it";
+            let is_told = told.contains(goes_on);
+            assert_eq!(is_told, output.status.code() == Some(130), "{output:?}");
+            assert_eq!(end(), format!("ended {id}\n"), "{output:?}");
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        assert!(told.contains("it was ended"), "{output:?}");
+        assert!(!runs("sleep\u{0}86394"), "{output:?}");
+        assert_eq!(end(), "", "{output:?}");
+        ended = true;
+        break;
+    }
+    assert!(ended, "no signal came in time");
+    assert_eq!(site.tagout(&["verify"]).code, Some(0));
+}
+
 /// S2: the first process of a sandbox stems from the process that a person called. Nothing of that
 /// one's environment can be found in it, and a variable that commands may not see is in no other.
 #[test]

@@ -8,7 +8,7 @@ use tagout_agents::Client;
 
 use crate::hook_oracle::{Does, Said, said};
 use crate::hooked::{Call, fed};
-use crate::machine::Machine;
+use crate::machine::{Machine, Tree};
 
 /// From nothing to a governed client with one command.
 #[test]
@@ -176,11 +176,68 @@ fn refused_before_anything_is_written() {
     let ran = machine.ran(&mut command);
     assert_eq!(ran.code, Some(3), "{}", ran.shown());
     assert!(
-        ran.stderr.contains("cargo install --path crates/cli"),
+        ran.stderr
+            .contains("cargo install --locked --path crates/cli"),
         "{}",
         ran.shown()
     );
     assert_eq!(machine.tree(), before);
+}
+
+/// A set-up that fails leaves the workspace as it was, says what to mend, and once that is done the
+/// same line ends in a workspace whose law holds.
+#[test]
+fn a_set_up_that_fails_leaves_nothing() {
+    let line = "init --yes --intent First --scope src/**";
+    let line: Vec<&str> = line.split(' ').collect();
+    let broken: [(&str, &str); 3] = [
+        (
+            "home/.local/state/tagout",
+            "a file where the state would lie",
+        ),
+        ("home/.local", "a file on the way there"),
+        ("home/.config/tagout/policy.yaml", "version: [\n"),
+    ];
+    for (name, text) in broken {
+        for before in ["", "repo/.orchestration/notes.md"] {
+            let machine = Machine::bare();
+            machine.write(name, text);
+            if !before.is_empty() {
+                machine.write(before, "by hand\n");
+            }
+            let repository = || {
+                let tree = machine.tree().into_iter();
+                tree.filter(|(name, _)| name.starts_with("repo/"))
+                    .collect::<Tree>()
+            };
+            let tree = repository();
+            let ran = machine.run(&line);
+            assert_ne!(ran.code, Some(0), "{name}: {}", ran.shown());
+            let told = ran
+                .stderr
+                .contains("this run left nothing in the workspace")
+                && ran.stderr.contains("run `tagout init` again");
+            assert!(told, "{name}: {}", ran.shown());
+            assert!(!ran.stderr.contains("tagout trust"), "{}", ran.shown());
+            assert_eq!(repository(), tree, "{name}");
+            fs::remove_file(machine.path().join(name)).unwrap();
+            is_set_up(&machine, &line);
+        }
+    }
+}
+
+/// Sets a workspace up and changes a file under its first intent.
+fn is_set_up(machine: &Machine, line: &[&str]) {
+    let ran = machine.run(&[line, &["--json"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(ran.json_lines()[0]["accepted"], true, "{}", ran.shown());
+    let select = ["intent", "select", "INT-001", "--session", "s"];
+    let ran = machine.run(&select);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let input = "{\"path\":\"src/a.txt\",\"content\":\"x\",\"intent_id\":\"INT-001\",\
+                 \"mutation_class\":\"INTENT_EVOLUTION\"}";
+    let ran = machine.run(&["run", "write_to_file", "--input", input, "--session", "s"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
 }
 
 /// Every verb that needs a workspace says the same where there is none, with one exit code: 3, and

@@ -409,7 +409,8 @@ fn not_from_a_build_folder() {
     let ran = machine.ran(&mut command);
     assert_eq!(ran.code, Some(3), "{}", ran.shown());
     assert!(
-        ran.stderr.contains("cargo install --path crates/cli"),
+        ran.stderr
+            .contains("cargo install --locked --path crates/cli"),
         "{}",
         ran.shown()
     );

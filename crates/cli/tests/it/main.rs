@@ -117,4 +117,6 @@ mod verify;
 #[cfg(test)]
 mod views;
 #[cfg(test)]
+mod ways_out;
+#[cfg(test)]
 mod words;

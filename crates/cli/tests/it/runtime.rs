@@ -120,6 +120,40 @@ fn the_log_says_what_calls_were_about() {
     insta::assert_snapshot!(shown.join("\n"));
 }
 
+/// The columns that the help of a verb names, between the colon and the full stop.
+fn columns(folder: &Folder, verb: &str, start: &str) -> Vec<String> {
+    let help = folder.run(&[verb, "--help"]).stdout;
+    let plain = help.split_whitespace().collect::<Vec<&str>>().join(" ");
+    let (_, rest) = plain.split_once(start).unwrap();
+    let listed = rest.split(['.', ':']).next().unwrap();
+    listed.split(", ").map(str::to_owned).collect()
+}
+
+/// Each column of the log is what the help calls it.
+#[test]
+fn the_help_names_the_columns_of_the_log() {
+    let folder = set_up();
+    folder.run(&["intent", "select", "INT-001", "--session", "s-1"]);
+    tool(&folder, "write_to_file", WRITE);
+    let names = columns(&folder, "log", "One line an event: ");
+    let log = folder.run(&["log", "--session", "s-1"]).stdout;
+    let last = log.lines().last().unwrap();
+    // A column ends where two blanks are.
+    let cells: Vec<&str> = last.split("  ").filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(names.len(), cells.len(), "{names:?}\n{last}");
+    let cell = |name: &str| {
+        let at = names.iter().position(|one| one == name).unwrap();
+        cells[at].trim()
+    };
+    assert_eq!((cell("kind"), cell("tool")), ("lifecycle", "write_to_file"));
+    assert_eq!((cell("intent"), cell("session")), ("INT-001", "s-1"));
+    assert!(cell("call").starts_with("x-"), "{last}");
+    assert!(cell("outcome").starts_with("COMPLETED"), "{last}");
+    assert!(cell("number").parse::<u64>().is_ok(), "{last}");
+    let about = cell("and then what it was about");
+    assert!(about.ends_with("src/a.rs"), "{last}");
+}
+
 /// The person in the record is the user of the process, whatever the environment says.
 #[test]
 fn the_environment_names_nobody() {

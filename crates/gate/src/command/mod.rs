@@ -126,8 +126,11 @@ impl Stop {
         stopping.end = Some(Box::new(end));
     }
 
-    pub(crate) fn detach(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).end = None;
+    /// Ends nothing any more; says whether that was asked for before.
+    pub(crate) fn detach(&self) -> bool {
+        let mut stopping = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stopping.end = None;
+        stopping.wanted
     }
 }
 

@@ -265,11 +265,14 @@ impl Room<'_> {
             return Err(ToolError::failed("it was ended before it began"));
         }
         let running = prepared.start().map_err(of_sandbox)?;
+        let stopper = running.stopper();
+        self.attached.stop.attach(move || stopper.stop());
         let lives = command.long_running
             && !running
                 .ended_within(Duration::from_millis(LONG_RUNNING_GRACE_MS))
                 .map_err(of_sandbox)?;
-        if lives {
+        // Nobody was told yet that it goes on: whoever wants the call to end means the command.
+        if lives && !self.attached.stop.detach() {
             let detached = running.detach().map_err(of_sandbox)?;
             let id = super::long::note(&places.session, self.ticket, detached, &command.line);
             let ended = left_running((lane, limits), enforcers, id.map_err(state)?);
@@ -282,8 +285,6 @@ impl Room<'_> {
                 locked,
             });
         }
-        let stopper = running.stopper();
-        self.attached.stop.attach(move || stopper.stop());
         // There is time while it runs.
         self.declaration.output_schema.make();
         let ended = match &in_place {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use tagout_vocab::{
-    Call, Class, Code, Effect, Gate, GrantId, Intent, IntentId, Origin, Place, Role, Session,
-    SideEffectLevel, Target, ToolAnnotations, ToolKind,
+    Call, Class, Code, Effect, Gate, GrantId, Intent, IntentId, IntentStatus, Origin, Place, Role,
+    Session, SideEffectLevel, Target, ToolAnnotations, ToolKind,
 };
 
 use super::books::Books;
@@ -17,6 +17,7 @@ use crate::capability::grants::{
     self, Book, GrantDenied, GrantRequest, Grantee, GranteeKind, Resource,
 };
 use crate::catalogue::{RemoteName, Tool, declared_name};
+use crate::intents::Unselectable;
 use crate::law::pattern::CommandLine;
 use crate::law::rules::{Fact, PathFact, RuleInput, Traits};
 use crate::targets::{self, Normalised};
@@ -147,21 +148,54 @@ impl<'a> Case<'a> {
 
     /// A remedy that names the intents which can be selected, as many as fit a line.
     pub(super) fn known_intents(&self) -> String {
-        const SHOWN_MAX: usize = 8;
-        let open = |intent: &&Intent| crate::intents::selectable(intent, self.facts.now).is_ok();
-        let ids: Vec<&str> = self
-            .books
-            .intents
-            .iter()
-            .filter(open)
-            .map(|i| i.id.as_str())
-            .take(SHOWN_MAX)
-            .collect();
+        let ids = self.open_intents();
         if ids.is_empty() {
             let propose = self.books.name_of(Role::ProposeIntent);
             return format!("no intent is open; propose one with `{propose}`");
         }
         format!("select an open intent: {}", ids.join(", "))
+    }
+
+    fn open_intents(&self) -> Vec<&str> {
+        const SHOWN_MAX: usize = 8;
+        let open = |intent: &&Intent| {
+            crate::intents::selectable(intent, self.facts.now).is_ok()
+                && self.books.ignore.blocks_intent(&intent.id).is_none()
+        };
+        let intents = self.books.intents.iter().filter(open);
+        intents.map(|one| one.id.as_str()).take(SHOWN_MAX).collect()
+    }
+
+    /// The ways on from an intent that is not open, and what a person can do about it.
+    pub(super) fn instead_of(&self, why: &Unselectable) -> String {
+        let ids = self.open_intents();
+        let propose = self.books.name_of(Role::ProposeIntent);
+        let listed = "`tagout intent list` shows them all";
+        let other = if ids.is_empty() {
+            format!("no other intent is open ({listed}): propose one with `{propose}`")
+        } else {
+            let (select, ids) = (self.books.name_of(Role::SelectIntent), ids.join(", "));
+            format!(
+                "select an open intent with `{select}`: {ids} ({listed}), or propose one with \
+                 `{propose}`"
+            )
+        };
+        let mend = match why {
+            Unselectable::Draft { .. } => "agree to this one",
+            Unselectable::Closed { status, .. } => match status {
+                IntentStatus::Blocked => "reopen this one",
+                IntentStatus::Completed
+                | IntentStatus::Abandoned
+                | IntentStatus::Draft
+                | IntentStatus::Pending
+                | IntentStatus::InProgress => return other,
+            },
+            Unselectable::Expired { .. } => "give this one more time",
+            Unselectable::ScopeEmpty { .. } => "give this one files to own",
+            Unselectable::Ignored { .. } => "unblock this one",
+            Unselectable::Unknown { .. } => return other,
+        };
+        format!("{other}, or ask a person to {mend}")
     }
 
     pub(super) fn widening_remedy(&self, intent: &Intent) -> String {

@@ -43,17 +43,30 @@ pub(super) fn tell(receipt: &Receipt, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a long-running command printed that did not go on: nobody was handed it while it came.
-pub(super) fn died_at_once(receipt: &Receipt) {
+/// What became of a command that was to go on, where that is not what was asked for.
+pub(super) fn of_long_running(receipt: &Receipt, signal: Option<u8>, session: Option<&str>) {
     let Some(output) = &receipt.output else {
         return;
     };
-    if let Some(code) = exit_code(output) {
-        let printed = output.get("output").and_then(Value::as_str);
-        report::note(&report::plain(printed.unwrap_or_default()));
-        report::note(&format!(
-            "tagout: it did not go on: it ended at once with {code}"
-        ));
+    let goes_on = output.get("long_running").is_some_and(Value::is_string);
+    match (exit_code(output), signal) {
+        // The signal came too late to end it, and the exit code says only that it came.
+        (_, Some(_)) if goes_on => {
+            let session = session.map_or_else(String::new, |name| format!(" --session {name}"));
+            report::note(&format!(
+                "tagout: it goes on; `tagout exec{session} --end` ends it"
+            ));
+        }
+        (Some(_), Some(_)) => report::note("tagout: it was ended before it was left running"),
+        (Some(code), None) => {
+            // Nobody was handed it while it came.
+            let printed = output.get("output").and_then(Value::as_str);
+            report::note(&report::plain(printed.unwrap_or_default()));
+            report::note(&format!(
+                "tagout: it did not go on: it ended at once with {code}"
+            ));
+        }
+        (None, Some(_) | None) => {}
     }
 }
 

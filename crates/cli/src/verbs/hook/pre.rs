@@ -12,6 +12,7 @@ use super::work::Work;
 use crate::clock;
 use crate::failure::Failure;
 use crate::notes::{Admitted, Open};
+use crate::verbs::run;
 
 /// Decides about a call.
 pub(super) fn decide(work: &Work, pre: &Pre) -> Result<Answer, Failure> {
@@ -123,8 +124,9 @@ fn wait(refusal: &mut Refusal, approval: &str) {
     refusal.retryable = true;
 }
 
-/// How an agent of a client takes an intent up.
-fn help(work: &Work, refusal: &mut Refusal) {
+/// How an agent of a client takes an intent up, or asks for one: it has commands, and none of our
+/// tools.
+pub(super) fn help(work: &Work, refusal: &mut Refusal) {
     if matches!(refusal.code, Code::StateViolation | Code::IntentRequired) {
         if work.is_outside() {
             refusal.remedy = format!(
@@ -138,7 +140,11 @@ fn help(work: &Work, refusal: &mut Refusal) {
             "run `{tagout} intent list`, then `{tagout} intent select ID` as a command of its own, \
              and make the call again"
         );
+        return;
     }
+    let tagout = shell::called(work);
+    let select = format!("`{tagout} intent select ID`");
+    run::in_words(refusal, &work.engine, (&tagout, &select));
 }
 
 /// Where a client's subagents reach no hook, handing work to them would free it.

@@ -12,7 +12,7 @@ use tagout_gate::policy::targets::{check_input, normalise};
 use tagout_vocab::{Call, Code, Gate, IntentId, Refusal, Role};
 
 use super::own::{self, OwnLine};
-use super::pre::{admit, deny, guarded, note, note_permit};
+use super::pre::{admit, deny, guarded, help, note, note_permit};
 use super::work::Work;
 use crate::args;
 use crate::clock;
@@ -170,7 +170,8 @@ fn select(work: &Work, pre: &Pre, id: &str) -> Result<Answer, Failure> {
     call.session.clone_from(&pre.call.session);
     call.agent = pre.call.agent.clone();
     let receipt = engine.execute(&call);
-    if let Some(refusal) = receipt.refusal {
+    if let Some(mut refusal) = receipt.refusal {
+        help(work, &mut refusal);
         return Ok(Answer::denied(&refusal));
     }
     if receipt.outcome != Outcome::Completed {

@@ -20,8 +20,9 @@ pub(super) fn is_fit(program: &str) -> Result<(), Failure> {
     let marks = ["CACHEDIR.TAG", ".fingerprint"];
     if folders.any(|folder| marks.iter().any(|mark| folder.join(mark).exists())) {
         return Err(
-            Failure::invalid(format!("`{program}` lies in a build folder"))
-                .hint("put it in place with `cargo install --path crates/cli`, and run that one"),
+            Failure::invalid(format!("`{program}` lies in a build folder")).hint(
+                "put it in place with `cargo install --locked --path crates/cli`, and run that one",
+            ),
         );
     }
     let own = std::fs::metadata("/proc/self").map_or(0, |process| process.uid());

@@ -53,7 +53,7 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
     }
     if let Err(why) = crate::intents::selectable(intent, case.facts.now) {
         return no(why.code(), why.to_string())
-            .remedy("choose an open intent, or ask a person to reopen or widen this one")
+            .remedy(case.instead_of(&why))
             .deny();
     }
     if let Some(holder) = &case.facts.leased_to
@@ -61,13 +61,14 @@ fn valid(case: &Case<'_>, id: &IntentId) -> Finding {
     {
         let until = case.facts.leased_until;
         let until = until.map_or_else(String::new, |until| format!(" until {until}"));
-        return no(
-            Code::Leased,
-            format!("intent {id} is held by session {holder}{until}"),
-        )
-        .remedy("choose another intent, wait until then, or ask a person to release it")
-        .retryable()
-        .deny();
+        // The verb is one for people: refused in every governed call, so that naming it frees
+        // nothing.
+        let remedy = format!(
+            "choose another intent, wait{until}, or a person releases it at a terminal with \
+             `tagout intent release {id}`"
+        );
+        let reason = format!("intent {id} is held by session {holder}{until}");
+        return no(Code::Leased, reason).remedy(remedy).retryable().deny();
     }
     // Looked at when an intent is taken up, not at every call: it can't begin in between without
     // the other intent being taken up too.
