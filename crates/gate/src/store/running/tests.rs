@@ -134,7 +134,7 @@ fn a_log_that_is_never_idle_is_bounded() {
     let running = store.begin_running("r1").unwrap();
     running.began(&ticket("e-first", "")).unwrap();
     let log = folder.path().join("running/r1");
-    let long = "x".repeat(100_000);
+    let filler = "x".repeat(100_000);
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -145,7 +145,7 @@ fn a_log_that_is_never_idle_is_bounded() {
         });
         let mut longest = 0;
         for number in 0..60 {
-            let one = ticket(&format!("e-{number}"), &long);
+            let one = ticket(&format!("e-{number}"), &filler);
             running.began(&one).unwrap();
             running.ended(&one.execution);
             longest = longest.max(fs::metadata(&log).unwrap().len());

@@ -169,8 +169,8 @@ pub(super) fn close_from(first: u32) -> io::Result<()> {
     }
 }
 
-/// Every signal does again what it does by default, and none is held back. A hang-up that is ignored
-/// stays so: nobody here does that, so whoever started the caller did, as `nohup` does.
+/// Every signal does again what it does by default, and none is held back. A hang-up that is
+/// ignored stays so: nobody here does that, so whoever started the caller did, as `nohup` does.
 pub(super) fn reset_signals() {
     // SAFETY: zeroed `sigaction` and `sigset_t` are valid values (SIG_DFL, no flags, empty set);
     // numbers that can't be changed are refused by the kernel, which is what is wanted.
