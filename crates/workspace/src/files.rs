@@ -17,6 +17,9 @@ pub use crate::blocks::{Markers, merge_block, remove_block};
 /// What is read in one step: the buffer is cleared first.
 const READ_AT_ONCE_BYTES: usize = 128 * 1024;
 
+/// The ending of a log that is being begun anew.
+const NEXT: &str = "next";
+
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 fn shown(path: &Path) -> String {
@@ -142,21 +145,18 @@ fn read_open(file: Handle, path: &Path, max: u64) -> Result<Vec<u8>, Error> {
         });
     }
     let expected = usize::try_from(stat.size.min(max)).unwrap_or(0);
-    // One byte more than there is, so that one read finds the end; a large file is not worth it.
+    // One byte more than there is: a read that comes back with all the others has met the end. A
+    // large file is not worth the room.
     let room = if expected < READ_AT_ONCE_BYTES {
         expected.saturating_add(1)
     } else {
         0
     };
-    let mut bytes = Vec::with_capacity(room);
-    let file = file.into_file();
+    let mut bytes = vec![0; room];
+    let mut file = file.into_file();
     // Whatever goes wrong here is left to the second way, which tries again.
-    let found = if room == 0 {
-        0
-    } else {
-        let at_once = (&file).take(room as u64).read_to_end(&mut bytes);
-        at_once.unwrap_or(bytes.len())
-    };
+    let found = file.read(&mut bytes).unwrap_or(0);
+    bytes.truncate(found);
     if found != expected || room == 0 {
         // Someone writes it just now, or it is none that knows its length.
         bytes.reserve(expected.saturating_add(1).saturating_sub(found));
@@ -314,16 +314,6 @@ pub fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes a new file that only its owner can read, or leaves the one that is there, without making
-/// it durable: for what means nothing any more when the machine goes down.
-pub fn touch_scratch(path: &Path) -> Result<(), Error> {
-    let (folder, name) = split(path)?;
-    match sys::create(&folder, &name, 0o600) {
-        Err(error) if !sys::is_taken(&error) => Err(Error::io("write", shown(path), error)),
-        Ok(_) | Err(_) => Ok(()),
-    }
-}
-
 /// Makes a new file that only its owner can read. `false` when it is there: of several processes
 /// that try, one makes it.
 pub fn create_note(path: &Path) -> Result<bool, Error> {
@@ -405,18 +395,43 @@ impl Log {
         added.map_err(at("append to", named(&self.path)))
     }
 
-    /// Begins it anew if it is longer than this.
-    pub fn cut_beyond(&mut self, bytes: u64) -> Result<(), Error> {
-        let doing = || at("shorten", named(&self.path));
-        if self.file.metadata().map_err(doing())?.len() > bytes {
-            self.file.set_len(0).map_err(doing())?;
+    /// How long it is.
+    pub fn size(&self) -> Result<u64, Error> {
+        let doing = || at("look at", shown(&self.path));
+        Ok(self.file.metadata().map_err(doing())?.len())
+    }
+
+    /// Begins it anew with these lines. Others see the old lines or the new ones, and a lock at any
+    /// time.
+    pub fn renew(&mut self, lines: &[u8]) -> Result<(), Error> {
+        let doing = || at("shorten", shown(&self.path));
+        let next = Self::next(&self.path);
+        let (folder, name) = split(&self.path)?;
+        let (_, next_name) = split(&next)?;
+        // One that is left from an attempt that failed is nobody's.
+        drop(sys::unlink(&folder, &next_name));
+        let file = sys::open_append(&folder, &next_name, 0o600).map_err(doing())?;
+        wait_for(&file, &next)?;
+        let mut file = file.into_file();
+        let renamed = file
+            .write_all(lines)
+            .and_then(|()| sys::rename((&folder, &next_name), (&folder, &name), Rename::Replace));
+        if renamed.is_err() {
+            drop(sys::unlink(&folder, &next_name));
         }
+        renamed.map_err(doing())?;
+        (self.file, self.torn) = (file, false);
         Ok(())
     }
 
     /// Removes it.
     pub fn remove(&self) -> Result<(), Error> {
         remove_note(&self.path)
+    }
+
+    /// Where a log that is begun anew lies until it takes the place of the old one.
+    pub fn next(path: &Path) -> PathBuf {
+        path.with_extension(NEXT)
     }
 }
 

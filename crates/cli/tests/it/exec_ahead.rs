@@ -1,10 +1,15 @@
 //! A sandbox that stands before its call is recorded, and starts nothing until then.
 
 use std::fs::{self, File};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use serde_json::Value;
 
 use crate::confined::Site;
 
@@ -79,10 +84,14 @@ impl Held {
     }
 }
 
+/// The filters that a sandbox's first process puts on, besides those that it inherits from here.
+const FILTERS: u32 = 2;
+
 /// A command whose call is about to be recorded, and the numbers of its helper and of its sandbox's
 /// first process, which has its walls up.
 fn standing(site: &Site, line: &str) -> (Child, Held, (u32, u32)) {
     assert_eq!(site.exec_with(&[], "cat src/a.txt").code, Some(0));
+    let inherited = told(std::process::id()).unwrap().filters;
     let held = Held::new(site);
     let mut command = site.command(&["exec", "--session", "s-1", "--", line]);
     let ours = command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -90,7 +99,7 @@ fn standing(site: &Site, line: &str) -> (Child, Held, (u32, u32)) {
     let found = until("a sandbox with its walls up", || {
         let helper = below(child.id()).pop()?.pid;
         let first = below(helper).pop()?;
-        (first.filters >= 2).then_some((helper, first.pid))
+        (first.filters >= inherited + FILTERS).then_some((helper, first.pid))
     });
     (child, held, found)
 }
@@ -116,8 +125,12 @@ fn serial_nothing_is_started_before_the_record() {
 #[test]
 fn serial_killed_before_the_record_nothing_is_left() {
     let site = Site::new(&[("src/a.txt", "one\n")]);
+    let has_groups = has_groups(&site);
     let (mut child, held, (helper, first)) = standing(&site, "cat src/a.txt");
     let groups = format!("tagout-{}-", child.id());
+    if has_groups {
+        until("its control groups", || left(&groups).pop());
+    }
     child.kill().unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.stdout, b"", "it ran");
@@ -138,11 +151,15 @@ fn serial_who_cleans_up_leaves_what_stands() {
     let (child, held, _) = standing(&site, "python3 --version");
     let before = layers(&site);
     assert_eq!(before.len(), 1, "it has a layer for its cache");
+    assert_eq!(logs(&site), 1, "others know that it lives");
+    let dead = site.state().join("layers/x-dead");
+    fs::create_dir(&dead).unwrap();
     let mut other = site.command(&["exec", "--session", "s-2", "--", "cat", "src/a.txt"]);
     let other = other.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let other = other.unwrap();
-    // It waits for the ledger once it has looked around.
-    sleep(Duration::from_secs(1));
+    // It begins a log of its own once it has looked around.
+    until("the other's log", || (logs(&site) == 2).then_some(()));
+    assert!(!dead.exists(), "the other cleaned nothing up");
     assert!(before.iter().all(|layer| layer.is_dir()), "{before:?}");
     let pipe = held.let_go();
     for child in [child, other] {
@@ -159,21 +176,65 @@ fn serial_nothing_is_laid_before_others_know() {
     let site = Site::new(&[("src/a.txt", "one\n")]);
     fs::create_dir_all(site.home().join(".cache")).unwrap();
     assert_eq!(site.exec_with(&[], "cat src/a.txt").code, Some(0));
-    let lock = File::open(site.state().join("ledger/lock")).unwrap();
-    lock.lock().unwrap();
-    let mut command = site.command(&["exec", "--session", "s-1", "--", "python3 --version"]);
-    let ours = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = ours.spawn().unwrap();
-    sleep(Duration::from_secs(1));
-    let running = site.state().join("gate/running");
-    let is_known = fs::read_dir(running).unwrap().next().is_some();
-    assert!(
-        is_known || layers(&site).is_empty(),
-        "nobody knows whose they are"
-    );
-    drop(lock);
+    let seen = Seen::new(&site);
+    let (child, held, _) = standing(&site, "python3 --version");
+    let seen = seen.told();
+    assert_eq!(layers(&site).len(), 1, "it has a layer for its cache");
+    let last = |wanted: fn(&str) -> bool| seen.iter().rposition(|one| wanted(one));
+    let known = last(|one| one.starts_with("written run"));
+    let laid = last(|one| one.starts_with("made x-"));
+    assert!(known.is_some() && known < laid, "{seen:#?}");
+    let pipe = held.let_go();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
+    held.restore();
+    drop(pipe);
+}
+
+/// What happens in the folders of logs and of layers, in the order in which it does.
+struct Seen(OwnedFd);
+
+impl Seen {
+    fn new(site: &Site) -> Self {
+        let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
+        for (folder, what) in [
+            ("gate/running", WatchFlags::MODIFY),
+            ("layers", WatchFlags::CREATE),
+        ] {
+            inotify::add_watch(&watch, site.state().join(folder), what).unwrap();
+        }
+        Self(watch)
+    }
+
+    fn told(self) -> Vec<String> {
+        let mut room = [MaybeUninit::uninit(); 4096];
+        let mut reader = inotify::Reader::new(self.0, &mut room);
+        let mut told = Vec::new();
+        while let Ok(event) = reader.next() {
+            let name = event.file_name().unwrap().to_string_lossy().into_owned();
+            let what = if event.events().contains(ReadFlags::CREATE) {
+                "made"
+            } else {
+                "written"
+            };
+            told.push(format!("{what} {name}"));
+        }
+        told
+    }
+}
+
+/// How many processes have a log of what they are at.
+fn logs(site: &Site) -> usize {
+    fs::read_dir(site.state().join("gate/running"))
+        .unwrap()
+        .count()
+}
+
+/// Whether commands are held by control groups here.
+fn has_groups(site: &Site) -> bool {
+    let report = site.tagout(&["doctor", "--json"]).stdout;
+    let report: Value = serde_json::from_str(&report).unwrap();
+    report.to_string().contains("control group (version")
 }
 
 /// The layers of executions.

@@ -31,6 +31,8 @@ mod exec_folders;
 #[cfg(test)]
 mod exec_git;
 #[cfg(test)]
+mod exec_inherited;
+#[cfg(test)]
 mod exec_limits;
 #[cfg(test)]
 mod exec_parked;

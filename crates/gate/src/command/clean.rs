@@ -1,5 +1,5 @@
 //! What dead processes left in the state: layers that nobody runs or keeps, old sessions' caches,
-//! old outputs.
+//! old outputs. Their control groups are no part of it: the sandbox's helpers remove those.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

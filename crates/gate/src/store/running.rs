@@ -7,7 +7,7 @@
 //! Older builds lock a second file beside the log. Such a process may still run when a new build
 //! comes, so that file is asked where there is one.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -28,7 +28,8 @@ const FOLDER: &str = "running";
 /// The ending of the file that older builds lock.
 const BESIDE: &str = "alive";
 
-/// A log is begun anew when it is longer and nothing of it is still going on.
+/// A log that is longer is begun anew with what is still going on. Should that be longer by itself,
+/// the log may double before the next time, so that not every end costs a whole log.
 const LOG_BYTES_MAX: u64 = 1 << 20;
 
 /// How often a log is begun that others clean up before it is locked.
@@ -48,8 +49,10 @@ pub(crate) struct Running(Mutex<Open>);
 #[derive(Debug)]
 struct Open {
     log: Log,
-    /// What began and did not end.
-    began: BTreeSet<CallId>,
+    /// What began and did not end, and the line of each.
+    began: BTreeMap<CallId, Vec<u8>>,
+    /// How long the log was when it was begun.
+    begun_bytes: u64,
 }
 
 impl Running {
@@ -59,28 +62,37 @@ impl Running {
 
     pub(crate) fn began(&self, ticket: &Ticket) -> Result<(), GateError> {
         let mut open = self.open();
+        let line = open.line(&Line::Began(Box::new(ticket.clone())))?;
         // The line may be there even where writing it fails.
-        open.began.insert(ticket.execution.clone());
-        open.add(&Line::Began(Box::new(ticket.clone())))
+        open.began.insert(ticket.execution.clone(), line.clone());
+        Ok(open.log.add(&line)?)
     }
 
     /// A line that is missing makes recovery ask the ledger, which knows the end.
     pub(crate) fn ended(&self, execution: &CallId) {
         let mut open = self.open();
-        if open.add(&Line::Ended(execution.clone())).is_ok() {
+        let line = open.line(&Line::Ended(execution.clone()));
+        if line.is_ok_and(|line| open.log.add(&line).is_ok()) {
             open.began.remove(execution);
         }
-        if open.began.is_empty() {
-            // One that can't be cut grows on.
-            drop(open.log.cut_beyond(LOG_BYTES_MAX));
-        }
+        // One that can't be begun anew grows on.
+        drop(open.renew());
     }
 }
 
 impl Open {
-    fn add(&mut self, line: &Line) -> Result<(), GateError> {
-        let bytes = Store::bytes(self.log.path(), line)?;
-        Ok(self.log.add(&bytes)?)
+    fn line(&self, line: &Line) -> Result<Vec<u8>, GateError> {
+        Store::bytes(self.log.path(), line)
+    }
+
+    fn renew(&mut self) -> Result<(), GateError> {
+        let bound = LOG_BYTES_MAX.max(self.begun_bytes.saturating_mul(2));
+        if self.log.size()? > bound {
+            let lines: Vec<u8> = self.began.values().flatten().copied().collect();
+            self.log.renew(&lines)?;
+            self.begun_bytes = lines.len() as u64;
+        }
+        Ok(())
     }
 }
 
@@ -132,8 +144,11 @@ impl Store {
         let path = self.path(FOLDER, name);
         for _ in 0..BEGIN_TRIES_MAX {
             if let Some(log) = Log::begin(&path)? {
-                let began = BTreeSet::new();
-                return Ok(Running(Mutex::new(Open { log, began })));
+                return Ok(Running(Mutex::new(Open {
+                    log,
+                    began: BTreeMap::new(),
+                    begun_bytes: 0,
+                })));
             }
         }
         Err(GateError::Io {
@@ -165,6 +180,7 @@ impl Store {
             if !open.is_empty() {
                 take(open)?;
             }
+            files::remove_note(&Log::next(path))?;
             files::remove(path)?;
             files::remove(&path.with_extension(BESIDE))?;
         }

@@ -37,8 +37,8 @@ const COUNTS_BYTES_MAX: usize = 4096;
 /// Numbers the groups of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Groups of runs that are over and that someone else removes after this process. One that goes on
-/// for long removes them itself, as soon as it makes others.
+/// Groups of runs that are over and that the helper removes after this process. A process that goes
+/// on removes them itself, as soon as it makes others.
 static OVER: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// One group, removed when it is dropped.
@@ -57,7 +57,8 @@ impl Drop for Group {
         if self.is_left {
             over().push(std::mem::take(&mut self.path));
         } else {
-            // A group that can't go now, because a process of it is still dying, is swept later.
+            // One that can't go now, because a process of it is still dying, is swept by a helper
+            // whose caller ends after this process.
             drop(fs::remove_dir(&self.path));
         }
     }
@@ -289,7 +290,8 @@ fn started(pid: u32) -> Option<u64> {
     Stat::parse(&line).map(|stat| stat.started_ticks)
 }
 
-/// Removes the groups that runs of processes that are gone have left here.
+/// Removes the groups that runs of processes that are gone have left here. Helpers do that when
+/// their callers are gone; nobody else looks for groups that are not their own.
 pub(super) fn sweep(place: &Path) {
     let Ok(entries) = fs::read_dir(place) else {
         return;

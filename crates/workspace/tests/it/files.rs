@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use proptest::prelude::*;
 use tagout_workspace::files::{
-    Markers, append_lines, ensure_dir_private, make_scratch_dir, merge_block, read, remove_block,
-    remove_note, touch_scratch, write_atomic, write_note,
+    Markers, append_lines, create_note, ensure_dir_private, make_scratch_dir, merge_block, read,
+    remove_block, remove_note, write_atomic, write_note,
 };
 
 const MARKERS: Markers<'static> = Markers {
@@ -157,9 +157,9 @@ fn scratch_is_made_replaced_and_removed() {
     make_scratch_dir(&folder).unwrap();
     assert!(make_scratch_dir(&folder).is_err(), "it must be fresh");
     let file = folder.join("file");
-    touch_scratch(&file).unwrap();
+    assert!(create_note(&file).unwrap());
+    assert!(!create_note(&file).unwrap(), "one makes it");
     write_note(&file, b"old", None).unwrap();
-    touch_scratch(&file).unwrap();
     write_note(&file, b"new", None).unwrap();
     assert_eq!(read(&file, 10).unwrap().unwrap(), b"new");
     for (path, mode) in [(&folder, 0o700), (&file, 0o600)] {
@@ -171,4 +171,38 @@ fn scratch_is_made_replaced_and_removed() {
     remove_note(&file).unwrap();
     remove_note(&file).unwrap();
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+/// How often this thread has read something, this time included.
+#[cfg(target_os = "linux")]
+fn reads() -> u64 {
+    let text = fs::read("/proc/thread-self/io").unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let count = text.lines().find_map(|line| line.strip_prefix("syscr: "));
+    count.unwrap().parse().unwrap()
+}
+
+/// A small file costs one read, whatever its size; one that grew since is read whole all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_small_file_is_read_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    let own = {
+        let before = reads();
+        reads() - before
+    };
+    for size in [0, 1, 4_095, 4_096, 100_000] {
+        fs::write(&file, vec![b'x'; size]).unwrap();
+        let before = reads();
+        let bytes = read(&file, 100_000).unwrap().unwrap();
+        let count = reads() - before - own;
+        assert_eq!((bytes.len(), count), (size, 1));
+    }
+    fs::write(&file, vec![b'x'; 100_001]).unwrap();
+    assert!(read(&file, 100_000).is_err(), "it is longer");
+    assert_eq!(read(&file, 100_001).unwrap().unwrap().len(), 100_001);
+    // This one does not know its length.
+    let told = read(std::path::Path::new("/proc/self/status"), 1 << 20);
+    assert!(told.unwrap().unwrap().starts_with(b"Name:"));
 }

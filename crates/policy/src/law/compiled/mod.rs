@@ -19,7 +19,7 @@ use crate::packed;
 
 const MAGIC: [u8; 8] = *b"TAGOUTLW";
 /// Changes whenever a stored type changes its shape.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 const DIGEST_BYTES: usize = 32;
 const DOMAIN_KEY: &str = "tagout compiled law key";
 const DOMAIN_BUILD: &str = "tagout compiled law build";

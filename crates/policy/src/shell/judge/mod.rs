@@ -61,6 +61,7 @@ impl Walker<'_> {
             Some(Input::Text(text)) => Some(text.clone()),
             Some(Input::Hashes | Input::Under(_)) | None => None,
         };
+        let outer = std::mem::replace(&mut self.language, entry.language);
         self.apply(&entry, rest, state, findings);
         if let Some(code) = input.filter(|_| findings.runs_code()) {
             self.code(&code, state, findings);
@@ -68,6 +69,7 @@ impl Walker<'_> {
                 self.recipes(&code, state);
             }
         }
+        self.language = outer;
         if !moves {
             state.folder = folder;
         }

@@ -208,7 +208,7 @@ impl Walker<'_> {
         self.finish(text, "", findings);
     }
 
-    /// Code of a language that is not read: of what it would do only that counts which no rule may
+    /// Code for an interpreter: of what it would do only that counts which no rule may
     /// allow.
     pub(super) fn code(&mut self, text: &str, state: &State, findings: &mut Findings) {
         let lists = self.context.knowledge.lists();
@@ -216,9 +216,11 @@ impl Walker<'_> {
             removes: &lists.removes_trees,
             same: &lists.same_path,
             runs: &lists.runs_programs,
+            evaluates: &lists.runs_code,
+            again: &lists.same_function,
             homes: &lists.home_folders,
         };
-        for does in code::read(text, names) {
+        for does in code::read(text, self.language, names) {
             match does {
                 Does::Removes(path) => {
                     self.floor_of_tree(Role::Delete, &Arg::of(&path), state, findings);

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::packed::{Packed, Runs};
 use crate::problem::{Problem, Problems};
+use crate::shell::script::code::Language;
 use crate::yaml::{self, Fields, Node};
 
 macro_rules! sources {
@@ -97,6 +98,16 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("options", Builtin::Options),
 ];
 
+const LANGUAGES: &[(&str, Language)] = &[
+    ("any", Language::Any),
+    ("hash", Language::Hash),
+    ("slash", Language::Slash),
+    ("perl", Language::Perl),
+    ("ruby", Language::Ruby),
+    ("php", Language::Php),
+    ("lua", Language::Lua),
+];
+
 const ENTRY_FIELDS: &[&str] = &[
     "names",
     "style",
@@ -131,6 +142,7 @@ const ENTRY_FIELDS: &[&str] = &[
     "narrowed-by",
     "own",
     "assembled",
+    "language",
     "safe",
     "unsafe",
 ];
@@ -160,6 +172,8 @@ const LIST_FIELDS: &[&str] = &[
     "removes-trees",
     "same-path",
     "runs-programs",
+    "runs-code",
+    "same-function",
     "home-folders",
 ];
 
@@ -289,6 +303,8 @@ impl Reader<'_> {
             removes_trees: words("removes-trees"),
             same_path: words("same-path"),
             runs_programs: words("runs-programs"),
+            runs_code: words("runs-code"),
+            same_function: words("same-function"),
             home_folders: words("home-folders"),
         };
     }
@@ -382,6 +398,9 @@ impl Reader<'_> {
             narrowed_by: text("narrowed-by"),
             own: flag("own"),
             assembled: text("assembled"),
+            language: fields
+                .word("language", LANGUAGES, self.problems)
+                .unwrap_or_default(),
         }
     }
 

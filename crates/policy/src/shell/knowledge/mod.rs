@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::packed::{Packed, Runs};
 use crate::problem::Problem;
+use crate::shell::script::code::Language;
 
 /// What the analysis knows about programs and variables.
 ///
@@ -117,6 +118,9 @@ pub(super) struct Lists {
     pub(super) removes_trees: Vec<String>,
     pub(super) same_path: Vec<String>,
     pub(super) runs_programs: Vec<String>,
+    /// In code, functions that run a text as code, and names below a function that are it again.
+    pub(super) runs_code: Vec<String>,
+    pub(super) same_function: Vec<String>,
     pub(super) home_folders: Vec<String>,
 }
 
@@ -349,6 +353,8 @@ pub(super) struct Entry<'a> {
     /// on its standard input are recipes too.
     #[serde(borrow)]
     pub(super) assembled: Cow<'a, str>,
+    /// The language of code that it is given.
+    pub(super) language: Language,
 }
 
 impl Knowledge {

@@ -6,11 +6,22 @@ use super::look;
 
 /// Code and recipes that are long, deep, or made of nothing but marks.
 fn bombs_of_code() -> Vec<String> {
+    let numbered: Vec<String> = (0..2_000).map(|n| format!("system('a {n}');")).collect();
     let codes = [
         "'' ".repeat(9_000),
         "[".repeat(9_000) + &"'',".repeat(5_000),
         "system('a b');".repeat(2_000),
         "rmSync(home".repeat(2_500),
+        "/".repeat(30_000),
+        "/* ".repeat(9_000),
+        "/'".repeat(9_000),
+        "`${".repeat(9_000),
+        "run run ' ".repeat(3_000),
+        "system(`${eval(".repeat(1_500),
+        "s(".repeat(9_000),
+        "%x(".repeat(9_000),
+        "\\u{".repeat(9_000),
+        numbered.join(""),
     ];
     let recipes = "x:; make --eval '$(shell make a=b)'\n".repeat(700);
     let mut bombs = vec![
@@ -19,6 +30,8 @@ fn bombs_of_code() -> Vec<String> {
     ];
     for code in codes {
         bombs.push(format!("node -e \"{code}\""));
+        bombs.push(format!("groovy <<'E'\n{code}\nE"));
+        bombs.push(format!("ruby <<'E'\n{code}\nE\nperl <<'E'\n{code}\nE"));
         bombs.push(format!("python3 - <<'E'\n{code}\nE"));
     }
     bombs

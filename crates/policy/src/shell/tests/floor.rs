@@ -2,7 +2,7 @@
 
 use super::look;
 
-/// What no rule may allow is named as such, at any depth; what is merely destructive is not.
+/// What no rule may allow is named as such, at any depth.
 #[test]
 fn the_floor_is_found() {
     for line in [
@@ -125,6 +125,11 @@ fn the_floor_is_found() {
     ] {
         assert!(look(line).catastrophic.is_some(), "{line}");
     }
+}
+
+/// What is merely destructive is not on the floor.
+#[test]
+fn the_floor_is_narrow() {
     for line in [
         "rm -rf target",
         "rm -rf ./build",
@@ -176,4 +181,226 @@ fn the_floor_is_not_filled_up() {
         let line = format!("python3 -c '{code}'");
         assert!(look(&line).catastrophic.is_some(), "{count}");
     }
+}
+
+/// Lines that have an interpreter run some code: from its standard input, and from a word.
+fn given(program: &str, code: &str) -> [String; 2] {
+    let word = code.replace('\'', r"'\''");
+    let option = match program {
+        "python3" => "-c",
+        "php" => "-r",
+        _ => "-e",
+    };
+    [
+        format!("{program} - <<'END'\n{code}\nEND"),
+        format!("{program} {option} '{word}'"),
+    ]
+}
+
+fn check(program: &str, code: &str, is_floor: bool) {
+    for line in given(program, code) {
+        let found = look(&line).catastrophic;
+        assert_eq!(found.is_some(), is_floor, "{line}: {found:?}");
+    }
+}
+
+/// What stands before it does not hide what code removes: comments, patterns and texts are told
+/// apart as the language does, and where that is in doubt every place counts.
+#[test]
+fn nothing_in_code_hides_the_floor() {
+    for (program, before) in [
+        ("node", "// don't\n"),
+        ("node", "class A{#x};"),
+        ("node", "class A{ #x = 1; get y() { return this.#x } };"),
+        ("node", "/* don't */"),
+        ("node", "/* `don't` \" */"),
+        ("node", "const a = /'/;"),
+        ("node", "if (x) /'/.test(y); else /[/']/.test(z);\n"),
+        ("node", "a = b / 'c'.length / d;"),
+        ("node", "a = `${b + \"'\"}`;"),
+        ("node", "a = `don't ${`nest '`}`;"),
+        ("node", "#!/usr/bin/env node don't\n"),
+        ("node", "<!-- don't\n"),
+        ("node", "a = 'it\\'s';"),
+        ("node", "let s = 1 // \" ' `\n"),
+    ] {
+        for remove in [
+            "fs.rmSync('/', {recursive: true})",
+            "execSync(\"rm -rf /\")",
+        ] {
+            check(program, &format!("{before}{remove}"), true);
+        }
+    }
+    for (program, before, remove) in [
+        ("python3", "# don't\n", "shutil.rmtree('/')"),
+        ("python3", "a = 1 # don't\n", "os.system('rm -rf /')"),
+        (
+            "python3",
+            "\"\"\"don't \"really\" \"\"\"\n",
+            "shutil.rmtree('/')",
+        ),
+        (
+            "python3",
+            "a = 4 // 2 # it's \"\n",
+            "subprocess.run(['rm', '-rf', '/'])",
+        ),
+        ("python3", "a = '#'\n", "shutil.rmtree('/')"),
+        ("perl", "# don't\n", "system(\"rm -rf /\")"),
+        ("perl", "$a = $';\n", "system('rm -rf /');"),
+        ("perl", "$n = $#list; s/'/x/;\n", "system('rm -rf /');"),
+        ("perl", "s{'}{\"}g;\n", "system('rm -rf /');"),
+        ("perl", "print <<E;\ndon't\nE\n", "system('rm -rf /');"),
+        ("perl", "=pod\n\ndon't\n\n=cut\n", "system('rm -rf /');"),
+        ("perl", "$x = m'a';\n", "`rm -rf /`;"),
+        ("ruby", "# don't\n", "FileUtils.rm_rf('/')"),
+        ("ruby", "a = ?'\n", "FileUtils.rm_rf('/')"),
+        ("ruby", "a = %q(don't)\n", "system('rm -rf /')"),
+        ("ruby", "a = <<~E\n  don't\nE\n", "system('rm -rf /')"),
+        ("php", "<?php # don't\n", "shell_exec('rm -rf /');"),
+        ("php", "<?php // don't\n", "exec('rm -rf /');"),
+        ("lua", "-- don't\n", "os.execute('rm -rf /')"),
+        ("lua", "--[[ don't ]]", "os.execute('rm -rf /')"),
+        ("lua", "a = [[don't]]\n", "os.execute('rm -rf /')"),
+    ] {
+        check(program, &format!("{before}{remove}"), true);
+    }
+}
+
+/// However a function is named and called, what it is given counts.
+#[test]
+fn calls_of_any_form_are_on_the_floor() {
+    for (program, code) in [
+        ("node", "require('rimraf').sync('/')"),
+        ("node", "require('rimraf')('/')"),
+        ("node", "rimraf.sync('/')"),
+        ("node", "rimraf.default.sync('/', {})"),
+        ("node", "fs['rmSync']('/', {recursive: true})"),
+        ("node", "fs.rmSync?.('/', {recursive: true})"),
+        ("node", "fs?.rmSync('/', {recursive: true})"),
+        ("node", "(0, fs.rmSync)('/', {recursive: true})"),
+        ("node", "fs.rmSync.call(fs, '/', {recursive: true})"),
+        (
+            "node",
+            "fs.rmSync (/* all */ '/' /* of it */, {recursive: true})",
+        ),
+        ("node", "fs.rmSync('/' // all of it\n, {recursive: true})"),
+        ("node", "fs.rmSync('\\x2f', {recursive: true})"),
+        ("node", "child_process.execSync(\"rm -rf /\")"),
+        (
+            "node",
+            "console.log(`${fs.rmSync('/', {recursive: true})}`)",
+        ),
+        ("node", "eval(\"fs.rmSync('/', {recursive: true})\")"),
+        ("node", "await $`rm -rf /`"),
+        ("python3", "getattr(shutil, 'rmtree')('/')"),
+        ("python3", "__import__('shutil').rmtree('/')"),
+        ("python3", "shutil.rmtree (\n    '/' # all of it\n)"),
+        ("python3", "print(f\"{shutil.rmtree('/')}\")"),
+        ("python3", "exec('import shutil; shutil.rmtree(\"/\")')"),
+        ("python3", "os.system(\"rm -rf /\")"),
+        ("python3", "subprocess.run([\"rm\",\"-rf\",\"/\"])"),
+        ("perl", "qx(rm -rf /)"),
+        ("perl", "my $x = qx{rm -rf /};"),
+        ("perl", "qx!rm -rf /!"),
+        ("perl", "system(qw(rm -rf /));"),
+        ("perl", "system qw(rm -rf /);"),
+        ("perl", "exec q(rm -rf /);"),
+        ("perl", "system (\"rm -rf /\");"),
+        ("perl", "s/x/system(\"rm -rf ~\")/e"),
+        ("perl", "print \"@{[system('rm -rf /')]}\""),
+        ("ruby", "%x(rm -rf /)"),
+        ("ruby", "%x[rm -rf /]"),
+        ("ruby", "system(*%w[rm -rf /])"),
+        ("ruby", "`rm -rf /`"),
+        ("ruby", "puts \"#{system('rm -rf /')}\""),
+        ("ruby", "system(\"rm -rf /\")"),
+    ] {
+        check(program, code, true);
+    }
+    let deep = format!("rmtree({}'/'{})", "(".repeat(80), ")".repeat(80));
+    check("python3", &deep, true);
+    let far = format!("rmtree({}'/'{})", " ".repeat(999), " ".repeat(999));
+    check("python3", &far, true);
+    let unknown = "whoknows \"// don't\nfs.rmSync('/')\"";
+    assert!(look(unknown).catastrophic.is_some());
+}
+
+/// Code that speaks of it and does not do it, and everyday code.
+#[test]
+fn harmless_code_is_not_on_the_floor() {
+    for (program, code) in [
+        (
+            "node",
+            "// fs.rmSync('/') would be bad\nfs.rmSync('dist', {recursive: true})",
+        ),
+        ("node", "/* rimraf.sync('/') */ rimraf.sync('dist')"),
+        (
+            "node",
+            "const u = 'https://x/y'; fetch(u).then(r => r.json())",
+        ),
+        (
+            "node",
+            "const home = os.homedir(); console.log(`${home}/x`, 1 / 2 / 3)",
+        ),
+        ("node", "class A { #x = '/'; rm() { return this.#x } }"),
+        (
+            "node",
+            "const parts = p.split('/'); parts.filter(x => /^[a-z']+$/.test(x))",
+        ),
+        ("node", "execSync('git status'); execSync(`ls ${dir}`)"),
+        (
+            "node",
+            "app.get('/', (q, r) => r.send('x')); server.start('/')",
+        ),
+        ("node", "require('rimraf').sync('node_modules/.cache')"),
+        ("node", "console.log('fs.rmSync(\\'/\\')')"),
+        (
+            "python3",
+            "# shutil.rmtree('/') is what it must not do\nshutil.rmtree('build')",
+        ),
+        (
+            "python3",
+            "\"\"\"It's not rmtree('/').\"\"\"\nprint(4 // 2)",
+        ),
+        ("python3", "print('os.system(\"rm -rf /\")')"),
+        (
+            "python3",
+            "s = open('x').read(); s = s.replace('rm -rf /', ''); open('x', 'w').write(s)",
+        ),
+        (
+            "python3",
+            "p = Path.home() / '.cache' / 'x'\nshutil.rmtree(p)",
+        ),
+        (
+            "python3",
+            "subprocess.run(['git', 'commit', '-m', \"don't rmtree('/')\"])",
+        ),
+        (
+            "python3",
+            "subprocess.run(['ls', '/'])\nsubprocess.run('du -sh /', shell=True)",
+        ),
+        ("python3", "print(f'{a} of {b}', '/')"),
+        ("perl", "# system('rm -rf /')\nprint 'x';"),
+        ("perl", "while (<>) { s/'/\"/g; s{/}{::}g; print if m/rm/ }"),
+        (
+            "perl",
+            "my %h = (s => 1, y => 2, q => '/'); print $h{s} / $h{y};",
+        ),
+        ("perl", "my @list = qw(a b c); print $#list;"),
+        ("ruby", "# FileUtils.rm_rf('/')\nputs 10 % 3"),
+        ("ruby", "FileUtils.rm_rf(%w[build tmp/cache])"),
+        ("ruby", "system('bundle', 'exec', 'rspec')"),
+        ("php", "<?php // exec('rm -rf /')\necho '/';"),
+        ("lua", "-- os.execute('rm -rf /')\nprint('/')"),
+    ] {
+        check(program, code, false);
+    }
+}
+
+/// Code is not on the floor for being long.
+#[test]
+fn long_code_is_not_on_the_floor() {
+    let one = |n| format!("subprocess.run(['git', 'add', 'src/file{n}.rs'])");
+    let many: Vec<String> = (0..60).map(one).collect();
+    check("python3", &many.join("\n"), false);
 }

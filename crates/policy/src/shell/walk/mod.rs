@@ -19,6 +19,7 @@ use super::arg::{Arg, Value};
 use super::ast::{AndOr, Assign, AssignValue, Command, Join, Kind, List, Piece, Pipeline, Word};
 use super::judge::Findings;
 use super::knowledge::listed;
+use super::script::code::Language;
 use super::{Analysis, Judgement, OwnCall, Part, ShellContext};
 
 /// What has been found so far.
@@ -52,6 +53,8 @@ pub(super) struct Walker<'a> {
     pub(super) whole_tree: bool,
     /// How deep one is in words that may be a command and may be none.
     pub(super) suspecting: u8,
+    /// The language of code that the command which is being read is given.
+    pub(super) language: Language,
     steps: usize,
 }
 
@@ -75,6 +78,7 @@ impl<'a> Walker<'a> {
             input: None,
             whole_tree: false,
             suspecting: 0,
+            language: Language::Any,
             steps: 0,
         }
     }

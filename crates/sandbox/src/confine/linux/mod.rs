@@ -1,10 +1,10 @@
 //! Linux: name spaces, overlays, Landlock and seccomp, built by a helper process.
 //!
 //! Three processes take part. The *caller* is Tagout itself and may have threads. The *helper* is
-//! the same program started anew, with one thread; it receives requests, clones, and
-//! removes the control groups of a caller that is gone. The *first
-//! process* is what was cloned: pid 1 of the sandbox, which builds the walls, starts the command,
-//! watches it and reports.
+//! the same program with one thread, started anew or copied; it receives requests, clones, and
+//! removes the control groups of a caller that is gone, with those that others left beside them.
+//! The *first process* is what was cloned: pid 1 of the sandbox, which builds the walls, starts the
+//! command, watches it and reports.
 
 mod ahead;
 mod caller;

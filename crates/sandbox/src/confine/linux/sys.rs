@@ -169,14 +169,19 @@ pub(super) fn close_from(first: u32) -> io::Result<()> {
     }
 }
 
-/// Every signal does again what it does by default, and none is held back.
+/// Every signal does again what it does by default, and none is held back. A hang-up that is
+/// ignored stays so: nobody here does that, so whoever started the caller did, as `nohup` does.
 pub(super) fn reset_signals() {
     // SAFETY: zeroed `sigaction` and `sigset_t` are valid values (SIG_DFL, no flags, empty set);
     // numbers that can't be changed are refused by the kernel, which is what is wanted.
     unsafe {
         let default: libc::sigaction = std::mem::zeroed();
         for signal in 1..=64 {
-            libc::sigaction(signal, &raw const default, std::ptr::null_mut());
+            let mut before = default;
+            libc::sigaction(signal, &raw const default, &raw mut before);
+            if signal == libc::SIGHUP && before.sa_sigaction == libc::SIG_IGN {
+                libc::sigaction(signal, &raw const before, std::ptr::null_mut());
+            }
         }
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);

@@ -1,12 +1,16 @@
 //! Pieces of code in several languages.
 
-use super::{Does, Names, read};
+use super::{Does, Language, Names, read};
 
 fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
 fn check(code: &str) -> Vec<String> {
+    check_as(code, Language::Hash)
+}
+
+fn check_as(code: &str, language: Language) -> Vec<String> {
     let (removes, same) = (
         words("rmtree rmSync rm_rf"),
         words("expanduser Path resolve"),
@@ -16,6 +20,8 @@ fn check(code: &str) -> Vec<String> {
         removes: &removes,
         same: &same,
         runs: &runs,
+        evaluates: &words("eval"),
+        again: &words("sync"),
         homes: &homes,
     };
     let shown = |does: Does| match does {
@@ -23,7 +29,7 @@ fn check(code: &str) -> Vec<String> {
         Does::Runs(text) => format!("runs {text}"),
         Does::Starts(words) => format!("starts {}", words.join("|")),
     };
-    read(code, names).into_iter().map(shown).collect()
+    read(code, language, names).into_iter().map(shown).collect()
 }
 
 #[test]
