@@ -36,7 +36,7 @@ fn a_late_save_is_kept_and_told() {
     drop(late);
 
     let mut told = Vec::new();
-    for number in 0..3 * CHECKPOINT_COMMITS_MAX {
+    for number in 0..2 * CHECKPOINT_COMMITS_MAX {
         let receipt = engine.execute(&write("src/b.txt", &number.to_string()));
         assert_eq!(receipt.outcome, Outcome::Completed, "{receipt:?}");
         told.extend(receipt.warnings);
