@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tagout_ledger::{Appended, NewEvent, Sealing};
 use tagout_vocab::{Code, Refusal, Timestamp};
-use tagout_workspace::RelPath;
+use tagout_workspace::{ConflictPath, RelPath};
 
 use crate::admit::unavailable;
 use crate::command;
@@ -158,14 +158,23 @@ pub(crate) fn completed(
     receipt.output = Some(ran.output);
     if let Some(committed) = ran.committed {
         let due = committed.checkpoint_due;
+        tell_kept(&mut receipt, &committed.kept);
         committed.confirm();
-        if due {
-            // A checkpoint that fails is due again with the next commit.
-            drop(inner.workspace.checkpoint(|| Ok(())));
+        // A checkpoint that fails is due again with the next commit.
+        if due && let Ok(checkpoint) = inner.workspace.checkpoint(|| Ok(())) {
+            tell_kept(&mut receipt, &checkpoint.conflicts);
         }
     }
     spend(inner, ticket, (started, ended));
     receipt
+}
+
+/// Says where work of other programs lies that was found in what was replaced.
+fn tell_kept(receipt: &mut Receipt, kept: &[ConflictPath]) {
+    let told = kept
+        .iter()
+        .map(|one| format!("another program's work was kept: {one}"));
+    receipt.warnings.extend(told);
 }
 
 /// Appends the closing events and what the tool asked for, under the session's lock.

@@ -170,20 +170,29 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
     }
     recovered.conflicts = found.conflicts.iter().map(ToString::to_string).collect();
     recovered.conflicts.extend(taken);
-    if recovered != Recovered::default() {
-        let data = json!({
-            "completed": recovered.completed,
-            "rolledBack": recovered.rolled_back,
-            "conflicts": recovered.conflicts,
-        });
-        let now = inner.clockwork.now();
-        let event = record::other((&inner.clockwork, now), Kind::Recovery, None, data);
-        drop(inner.ledger.append(&[event])?);
-    }
     if found.checkpoint_due {
-        inner.workspace.checkpoint(|| Ok(()))?;
+        let late = inner.workspace.checkpoint(|| Ok(()))?.conflicts;
+        let late = late.iter().map(ToString::to_string);
+        recovered.conflicts.extend(late);
     }
+    tell(inner, &recovered)?;
     Ok(recovered)
+}
+
+/// Tells the ledger what was done and found, if it was anything.
+pub(crate) fn tell(inner: &Inner, recovered: &Recovered) -> Result<(), GateError> {
+    if *recovered == Recovered::default() {
+        return Ok(());
+    }
+    let data = json!({
+        "completed": recovered.completed,
+        "rolledBack": recovered.rolled_back,
+        "conflicts": recovered.conflicts,
+    });
+    let now = inner.clockwork.now();
+    let event = record::other((&inner.clockwork, now), Kind::Recovery, None, data);
+    drop(inner.ledger.append(&[event])?);
+    Ok(())
 }
 
 /// Calls that were running in a process that is gone and whose change was never committed.

@@ -6,7 +6,7 @@ use tagout_vocab::limits::PERMIT_OPEN_MS_MAX;
 use crate::engine::Engine;
 use crate::error::GateError;
 use crate::lost;
-use crate::recover;
+use crate::recover::{self, Recovered};
 
 /// What a tidying did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -32,13 +32,19 @@ impl Engine {
         // Noted first: what fails must not be tried again by every process.
         store.note_tidied(now)?;
         recover::release_gone(&self.inner)?;
+        let pruned = self.inner.workspace.prune(now)?;
+        let found = Recovered {
+            conflicts: pruned.conflicts.iter().map(ToString::to_string).collect(),
+            ..Recovered::default()
+        };
+        recover::tell(&self.inner, &found)?;
         Ok(Tidied {
             permits: self.settle_old(now)? + lost::close(&self.inner, now)?,
             approvals: store.tidy_approvals(now)?,
             questions: store.tidy_questions(now)?,
             sessions: self.forget_idle(now)?,
             grants: store.tidy_grants(now)?,
-            image_bytes: self.inner.workspace.prune(now)?.bytes,
+            image_bytes: pruned.bytes,
         })
     }
 

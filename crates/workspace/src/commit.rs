@@ -277,9 +277,11 @@ pub(crate) fn stage_and_swap(
     engine.forward()
 }
 
+/// Adds where things were kept to the paths that they belong to. One path may have several.
 fn merge_kept(paths: &mut Vec<ConflictPath>, kept: Vec<ConflictPath>) {
     for one in kept {
-        match paths.iter_mut().find(|path| path.path == one.path) {
+        let open = |path: &&mut ConflictPath| path.path == one.path && path.kept.is_none();
+        match paths.iter_mut().find(open) {
             Some(path) => path.kept = one.kept,
             None => paths.push(one),
         }

@@ -16,6 +16,7 @@ mod compiled;
 mod failures;
 mod flow;
 mod guard;
+mod late;
 mod people;
 mod recovery;
 mod registry;

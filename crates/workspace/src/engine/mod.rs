@@ -6,6 +6,7 @@
 //! expects, or someone still writes it, everything changes places again.
 
 mod again;
+mod back;
 mod resume;
 mod undo;
 mod yard;
@@ -186,11 +187,17 @@ impl<'a> Engine<'a> {
 
     /// Puts every staged tree in its place in one burst, then checks what was displaced.
     pub(crate) fn forward(&self) -> Result<(), Error> {
+        self.look_again()?;
         for (index, unit) in self.swapped_units() {
             let spot = self.spot(index, unit)?;
             self.swap_in(&spot, unit)?;
         }
-        self.check()
+        match self.check() {
+            Err(Error::Conflict { paths }) => Err(Error::Conflict {
+                paths: self.swap_back(paths),
+            }),
+            other => other,
+        }
     }
 
     fn check(&self) -> Result<(), Error> {

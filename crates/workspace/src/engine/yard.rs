@@ -14,6 +14,9 @@ use crate::node::{Item, Node};
 use crate::sys::{self, Handle, Kind, Rename};
 use crate::writers::{self, Files};
 
+/// How many versions of one path are kept by one record.
+const KEPT_NAMES_MAX: usize = 1000;
+
 /// The journal segment that a name in the yard belongs to.
 pub(crate) fn segment_of(name: &[u8]) -> Option<u64> {
     let digits = name.split(|byte| *byte == b'-').next()?;
@@ -94,7 +97,9 @@ impl Engine<'_> {
         let doing = || at("clean up after", unit.path.to_string());
         let held = writers::held(self.options.writers, &[(&spot.folder, name)])?;
         let clash = clash((&spot.folder, name), (&unit.path, &unit.after), &held)?;
-        let partial = clash == Some(Clash::Changed)
+        // Once every tree was made whole, one that is less was cut by someone.
+        let partial = self.staged.is_none()
+            && clash == Some(Clash::Changed)
             && is_part(&unit.after, &spot.tree(name, &unit.path)?, self.blobs);
         match clash {
             Some(_) if partial => make::remove(&spot.folder, name).map_err(doing())?,
@@ -164,14 +169,7 @@ impl Engine<'_> {
         from: (&Handle, &[u8]),
         (unit, found): (&Unit, Clash),
     ) -> Result<ConflictPath, Error> {
-        let short: String = self.token.chars().take(8).collect();
-        for count in 0..1000_u32 {
-            let mut free = spot.name.to_vec();
-            free.truncate(200);
-            free.extend_from_slice(format!(".tagout-conflict-{short}").as_bytes());
-            if count > 0 {
-                free.extend_from_slice(format!("-{count}").as_bytes());
-            }
+        for free in self.free_names(spot) {
             match sys::rename(from, (&spot.folder, &free), Rename::NoReplace) {
                 Ok(()) => {
                     let kept = unit
@@ -193,7 +191,19 @@ impl Engine<'_> {
         }
         Err(Error::TooMany {
             what: "kept versions of one file",
-            max: 1000,
+            max: KEPT_NAMES_MAX,
+        })
+    }
+
+    /// The names under which people see what is kept of a path, until one is free.
+    pub(super) fn free_names(&self, spot: &Spot<'_>) -> impl Iterator<Item = Vec<u8>> {
+        let short: String = self.token.chars().take(8).collect();
+        let mut name = spot.name.to_vec();
+        name.truncate(200);
+        name.extend_from_slice(format!(".tagout-conflict-{short}").as_bytes());
+        (0..KEPT_NAMES_MAX).map(move |count| match count {
+            0 => name.clone(),
+            _ => [&name, format!("-{count}").as_bytes()].concat(),
         })
     }
 

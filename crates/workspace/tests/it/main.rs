@@ -25,5 +25,6 @@ mod powerloss;
 mod retention;
 mod rollback;
 mod seen;
+mod shown;
 mod support;
 mod transactions;

@@ -25,6 +25,14 @@ pub(super) struct Blamed {
     pub(super) lines: Vec<Value>,
 }
 
+/// A version of a file that lies beside it.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    /// Its path in the workspace.
+    pub(super) place: String,
+    pub(super) digest: String,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Evidence {
     pub(super) is_verified: bool,
@@ -33,6 +41,9 @@ pub(super) struct Evidence {
     /// The records as they stand in the tree.
     pub(super) view: Vec<Value>,
     pub(super) blamed: BTreeMap<String, Blamed>,
+    pub(super) kept: Vec<Kept>,
+    /// The digests of the replaced files that the state still has, to look at them once more.
+    pub(super) resting: BTreeSet<String>,
     pub(super) notes: Notes,
 }
 
@@ -244,8 +255,10 @@ impl Evidence {
         seen.extend(self.notes.saves.iter().map(|save| save.read.clone()));
         let paths = self.done.iter().flat_map(|done| &done.paths);
         seen.extend(paths.clone().filter_map(|(_, before, _)| before.clone()));
+        let kept = self.told_of(found);
         for save in &self.notes.saves {
-            if !seen.contains(&save.wrote) {
+            let is_kept = kept.contains(&save.wrote) || self.resting.contains(&save.wrote);
+            if !seen.contains(&save.wrote) && !is_kept {
                 found.push(format!("what the person saved is lost: {save:?}"));
             }
         }
@@ -257,6 +270,20 @@ impl Evidence {
                 }
             }
         }
+    }
+
+    /// The digests of what was kept beside the files, where the answer to a call said so.
+    fn told_of(&self, found: &mut Vec<String>) -> BTreeSet<String> {
+        let mut told = BTreeSet::new();
+        for kept in &self.kept {
+            let named = format!("`{}`", kept.place);
+            if self.notes.answers.iter().any(|all| all.contains(&named)) {
+                told.insert(kept.digest.clone());
+            } else {
+                found.push(format!("nobody was told of {kept:?}"));
+            }
+        }
+        told
     }
 
     /// Whether the person saved over it, having read what was there before it.
@@ -356,11 +383,12 @@ impl Evidence {
         let mut text = String::new();
         write!(
             text,
-            "calls: {} of a, {} of b ({commands} commands); {} saves; refused: {:?}; {} events, {} \
-             records, last event {}; lines: {authors:?}",
+            "calls: {} of a, {} of b ({commands} commands); {} saves, {} versions kept beside; \
+             refused: {:?}; {} events, {} records, last event {}; lines: {authors:?}",
             of("a"),
             of("b"),
             notes.saves.len(),
+            self.kept.len(),
             notes.refusals,
             self.done.len(),
             self.records.len(),

@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use tagout_vocab::Digest;
 
 use super::FILES;
-use crate::confined::Site;
+use crate::confined::{Ran, Site};
+
+/// What the names of versions have in them that are kept beside a file.
+pub(super) const KEPT: &str = ".tagout-conflict-";
 
 /// What an agent was told about a call that went through.
 #[derive(Clone, Debug)]
@@ -42,6 +45,8 @@ pub(super) struct Notes {
     pub(super) calls: Vec<Called>,
     pub(super) saves: Vec<Save>,
     pub(super) refusals: BTreeMap<String, usize>,
+    /// The answers that name a version kept beside a file.
+    pub(super) answers: Vec<String>,
     /// How long the latest call took.
     took: Duration,
 }
@@ -153,8 +158,19 @@ impl<'a> Agent<'a> {
             .site
             .tagout(&[words, &["--session", self.session, "--json"]].concat());
         self.notes.lock().unwrap().took = start.elapsed();
+        self.heard(&ran);
         let first = ran.stdout.lines().next().unwrap_or_default();
         serde_json::from_str(first).unwrap_or_else(|_| panic!("{words:?}: {}", ran.shown()))
+    }
+
+    fn heard(&self, ran: &Ran) {
+        if [&ran.stdout, &ran.stderr]
+            .iter()
+            .any(|text| text.contains(KEPT))
+        {
+            let answer = format!("{}{}", ran.stdout, ran.stderr);
+            self.notes.lock().unwrap().answers.push(answer);
+        }
     }
 
     fn refused(&self, told: &Value) {
@@ -205,6 +221,7 @@ impl<'a> Agent<'a> {
             "--",
         ];
         let ran = self.site.tagout(&[&words[..], &[&command]].concat());
+        self.heard(&ran);
         let first = ran.stdout.lines().last().unwrap_or_default();
         let told = serde_json::from_str(first).unwrap_or_else(|_| panic!("{}", ran.shown()));
         self.note(&told, (file, mark), (None, Some(line)));

@@ -5,7 +5,8 @@ mod evidence;
 mod hands;
 mod mutants;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use tagout_ledger::{Kind, LifecycleState, Reader};
 use tagout_vocab::Digest;
 
 use crate::confined::Site;
-use evidence::{Blamed, Done, Evidence};
+use evidence::{Blamed, Done, Evidence, Kept};
 use hands::{Agent, Notes, Person};
 
 const FILES: [&str; 4] = [
@@ -114,6 +115,24 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(parse).collect()
 }
 
+/// Versions that lie beside the files.
+fn kept(site: &Site) -> Vec<Kept> {
+    let tree = site.tree().into_iter();
+    let beside = tree.filter(|(name, _)| name.contains(hands::KEPT));
+    let kept = beside.map(|(place, content)| Kept {
+        place,
+        digest: Digest::of(&content).to_string(),
+    });
+    kept.collect()
+}
+
+/// What was replaced and still lies in the state.
+fn resting(site: &Site) -> BTreeSet<String> {
+    let yard = fs::read_dir(site.state().join("displaced")).unwrap();
+    let files = yard.map(|entry| fs::read(entry.unwrap().path()).unwrap());
+    files.map(|file| Digest::of(&file).to_string()).collect()
+}
+
 fn gather(site: &Site, notes: Notes) -> Evidence {
     let verified = site.tagout(&["verify", "--json"]);
     let exported = site.tagout(&["trace", "export"]);
@@ -138,6 +157,8 @@ fn gather(site: &Site, notes: Notes) -> Evidence {
         records: lines(&exported.stdout),
         view: lines(&view),
         blamed,
+        kept: kept(site),
+        resting: resting(site),
         notes,
     }
 }
@@ -146,7 +167,7 @@ fn gather(site: &Site, notes: Notes) -> Evidence {
 /// same files in place and by renaming. Afterwards every completed call of the ledger has its
 /// record with the same digests, every record's ranges turn the bytes before into the bytes after,
 /// every line that blame gives to a call came with that call, and every state of every file was
-/// seen by whoever changed it next.
+/// seen by whoever changed it next, or is kept beside it and the answer to a call says where.
 #[test]
 fn slow_two_agents_and_a_person_agree_on_every_byte() {
     let site = set_up();

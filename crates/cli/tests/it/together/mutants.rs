@@ -2,14 +2,35 @@
 
 use serde_json::json;
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Kept};
 use super::hands::Save;
 
 type Mutant = (&'static str, fn(&mut Evidence));
 
 const OTHER: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 
-const MUTANTS: [Mutant; 11] = [
+const PLACE: &str = "src/one.py.tagout-conflict-01234567";
+
+/// The person saved something that nobody else ever saw.
+fn save(evidence: &mut Evidence) {
+    let save = Save {
+        wrote: OTHER.to_owned(),
+        ..evidence.notes.saves[0].clone()
+    };
+    evidence.notes.saves.push(save);
+}
+
+fn keep(evidence: &mut Evidence, digest: &str) {
+    let (place, digest) = (PLACE.to_owned(), digest.to_owned());
+    evidence.kept.push(Kept { place, digest });
+}
+
+fn tell(evidence: &mut Evidence) {
+    let answer = format!("(the other version is `{PLACE}`)");
+    evidence.notes.answers.push(answer);
+}
+
+const MUTANTS: [Mutant; 13] = [
     ("the ledger is edited", |evidence| {
         evidence.is_verified = false;
     }),
@@ -41,12 +62,15 @@ const MUTANTS: [Mutant; 11] = [
     ("an event is missing", |evidence| {
         evidence.done.pop();
     }),
-    ("a save is lost", |evidence| {
-        let save = Save {
-            wrote: OTHER.to_owned(),
-            ..evidence.notes.saves[0].clone()
-        };
-        evidence.notes.saves.push(save);
+    ("a save is nowhere", save),
+    ("a save is kept and nobody was told", |evidence| {
+        save(evidence);
+        keep(evidence, OTHER);
+    }),
+    ("what is kept is not what was saved", |evidence| {
+        save(evidence);
+        keep(evidence, &OTHER.replace('0', "1"));
+        tell(evidence);
     }),
     ("a call's work is lost", |evidence| {
         // Nobody read what the call replaced, and nobody saw what it left.
@@ -66,6 +90,11 @@ const MUTANTS: [Mutant; 11] = [
 ];
 
 pub(super) fn are_found(evidence: &Evidence) {
+    let mut kept = evidence.clone();
+    save(&mut kept);
+    keep(&mut kept, OTHER);
+    tell(&mut kept);
+    assert_eq!(kept.findings(), evidence.findings(), "it is kept and told");
     for (name, spoil) in MUTANTS {
         let mut spoiled = evidence.clone();
         spoil(&mut spoiled);
