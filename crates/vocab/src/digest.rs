@@ -60,7 +60,9 @@ impl Digest {
         };
         let mut digits = [0; 64];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
-            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
+            if let [high, low] = pair {
+                (*high, *low) = (digit(byte >> 4), digit(byte & 0xf));
+            }
         }
         digits
     }
