@@ -64,7 +64,7 @@ fn put_in_order(folder: &Path) {
     };
     let mut script = "SECTIONS\n{\n  .text.first :\n  {\n".to_owned();
     for name in list.lines().filter(|name| !name.is_empty()) {
-        let _written = if name.ends_with(".o") {
+        let _written = if name.strip_suffix(".o").is_some() {
             // A file of the C library, whose functions have no sections of their own.
             writeln!(script, "    *{name}(.text .text.*)")
         } else {

@@ -284,7 +284,8 @@ impl Error {
     }
 }
 
-/// The error of a failed system call on a path, for `map_err`. The path is put into words only when something went wrong.
+/// The error of a failed system call on a path, for `map_err`. The path is put into words only when
+/// something went wrong.
 pub(crate) fn at(doing: &'static str, path: impl ToString) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::io(doing, path.to_string(), source)
 }

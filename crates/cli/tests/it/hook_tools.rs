@@ -18,7 +18,7 @@ fn tools_of(client: Client, catalogue: &Catalogue) -> Vec<(String, Tool)> {
         let tool = catalogue.tool(&entry.tool).unwrap();
         (entry.name.clone(), tool.clone())
     };
-    let tools = known.unwrap().tools.iter().map(entry);
+    let tools = known.unwrap().tools().map(entry);
     // The event is the tool there, and this one comes after it.
     tools
         .filter(|(name, _)| !name.starts_with("post_"))

@@ -14,7 +14,7 @@ pub struct Client {
     /// How it spells the tools of MCP servers.
     pub mcp: Vec<McpPattern>,
     /// Its own tools.
-    pub(super) tools: Drawer<ClientTool>,
+    tools: Drawer<ClientTool>,
 }
 
 /// One tool of one client.
@@ -52,6 +52,11 @@ impl Client {
     /// One of the client's own tools.
     pub fn tool(&self, name: &str) -> Option<&ClientTool> {
         self.tools.get(name)
+    }
+
+    /// All of its own tools, sorted by name.
+    pub fn tools(&self) -> impl Iterator<Item = &ClientTool> {
+        self.tools.iter()
     }
 
     /// The server and tool of a name, if one of the client's patterns gives exactly one answer.

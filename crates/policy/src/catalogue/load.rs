@@ -140,7 +140,7 @@ fn check_tools<'t>(
 fn check_clients(root: &Node, clients: &[Client], tools: &[Tool], problems: &mut Problems) {
     let entries = clients
         .iter()
-        .flat_map(|client| client.tools.iter().map(move |tool| (client, tool)));
+        .flat_map(|client| client.tools().map(move |tool| (client, tool)));
     for (client, entry) in entries {
         let ClientTool {
             name,
