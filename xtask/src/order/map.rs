@@ -54,9 +54,9 @@ fn piece(line: &str) -> Option<(u64, Piece)> {
 fn whole_file(path: &str) -> Option<String> {
     let name = path.rsplit('/').next()?;
     if let Some((archive, member)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) {
-        return archive
-            .ends_with(".a")
-            .then(|| format!("{archive}:{member}"));
+        // A library's version may stand in its name.
+        let library = archive.strip_suffix(".a")?.split('-').next()?;
+        return Some(format!("{library}*.a:{member}"));
     }
     name.starts_with("crt").then(|| name.to_owned())
 }
