@@ -68,11 +68,10 @@ fn put_in_order(folder: &Path) {
             // A file of the C library, whose functions have no sections of their own.
             writeln!(script, "    *{name}(.text .text.*)")
         } else {
-            let forms = ["", ".llvm.*"].map(|end| format!("{name}{end}"));
-            let [plain, moved] = forms;
             writeln!(
                 script,
-                "    *(.text.{plain} .text.{moved} .text.unlikely.{plain} .text.unlikely.{moved})"
+                "    *(.text.{name} .text.{name}.llvm.* .text.unlikely.{name} \
+                 .text.unlikely.{name}.llvm.*)"
             )
         };
     }

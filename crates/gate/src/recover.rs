@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tagout_ledger::{Kind, LifecycleState, NewEvent, Reader};
 use tagout_vocab::{CallId, Code};
-use tagout_workspace::Outcome;
+use tagout_workspace::{ConflictPath, Outcome};
 
 use crate::command::{self, SealedApply};
 use crate::engine::Inner;
@@ -33,6 +33,16 @@ pub struct Recovered {
     pub rolled_back: Vec<CallId>,
     /// Places where someone else's work was found and left alone.
     pub conflicts: Vec<String>,
+}
+
+impl Recovered {
+    /// Nothing but files of others that were kept.
+    pub(crate) fn kept(conflicts: &[ConflictPath]) -> Self {
+        Self {
+            conflicts: conflicts.iter().map(ToString::to_string).collect(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Whether the ledger knows how an execution ended.
@@ -170,12 +180,13 @@ pub(crate) fn recover(inner: &Inner) -> Result<Recovered, GateError> {
     }
     recovered.conflicts = found.conflicts.iter().map(ToString::to_string).collect();
     recovered.conflicts.extend(taken);
-    if found.checkpoint_due {
-        let late = inner.workspace.checkpoint(|| Ok(()))?.conflicts;
-        let late = late.iter().map(ToString::to_string);
-        recovered.conflicts.extend(late);
-    }
+    // Told before the checkpoint: nobody finds these again if that fails.
     tell(inner, &recovered)?;
+    if found.checkpoint_due {
+        let late = Recovered::kept(&inner.workspace.checkpoint(|| Ok(()))?.conflicts);
+        tell(inner, &late)?;
+        recovered.conflicts.extend(late.conflicts);
+    }
     Ok(recovered)
 }
 

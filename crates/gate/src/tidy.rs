@@ -32,20 +32,19 @@ impl Engine {
         // Noted first: what fails must not be tried again by every process.
         store.note_tidied(now)?;
         recover::release_gone(&self.inner)?;
-        let pruned = self.inner.workspace.prune(now)?;
-        let found = Recovered {
-            conflicts: pruned.conflicts.iter().map(ToString::to_string).collect(),
-            ..Recovered::default()
-        };
-        recover::tell(&self.inner, &found)?;
-        Ok(Tidied {
+        let mut tidied = Tidied {
             permits: self.settle_old(now)? + lost::close(&self.inner, now)?,
             approvals: store.tidy_approvals(now)?,
             questions: store.tidy_questions(now)?,
             sessions: self.forget_idle(now)?,
             grants: store.tidy_grants(now)?,
-            image_bytes: pruned.bytes,
-        })
+            image_bytes: 0,
+        };
+        // Last: a journal that can't be pruned keeps nothing else from being tidied.
+        let pruned = self.inner.workspace.prune(now)?;
+        recover::tell(&self.inner, &Recovered::kept(&pruned.conflicts))?;
+        tidied.image_bytes = pruned.bytes;
+        Ok(tidied)
     }
 
     fn settle_old(&self, now: Timestamp) -> Result<usize, GateError> {

@@ -1,5 +1,6 @@
 //! `tagout init`: a workspace, its state, its profile, a first intent, and the hooks of clients.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -19,6 +20,8 @@ use crate::failure::Failure;
 use crate::{args, person, report, runtime, site, state};
 
 mod begun;
+
+use begun::Whose;
 
 const POLICY: &str = ".orchestration/hook_policy.yaml";
 /// Records may stand in any order and twice, so that branches are merged by keeping both sides.
@@ -56,8 +59,8 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
         engine,
         again,
         accepted,
-    } = begun::whole_or_nothing(&places.root, &names(&wanted), || {
-        set_up(&places, &wanted, args.yes)
+    } = begun::whole_or_nothing(&places.root, &wanted, |whose| {
+        set_up(&places, &wanted, (args.yes, whose))
     })?;
     if !offered.clients.is_empty() {
         hooks.install_agreed(&offered.clients)?;
@@ -93,8 +96,15 @@ struct SetUp {
 }
 
 /// Makes the state first: most of what can fail fails before the workspace is touched.
-fn set_up(places: &Places, wanted: &[Wanted], yes: bool) -> Result<SetUp, Failure> {
+fn set_up(
+    places: &Places,
+    wanted: &[Wanted],
+    (yes, whose): (bool, &Cell<Whose>),
+) -> Result<SetUp, Failure> {
     let again = create(places)?;
+    if again {
+        whose.set(Whose::Others);
+    }
     for file in wanted {
         let path = places.root.join(file.name);
         files::write_atomic(&path, file.text.as_bytes(), None).map_err(Failure::failed)?;

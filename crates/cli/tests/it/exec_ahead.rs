@@ -180,9 +180,9 @@ fn serial_nothing_is_laid_before_others_know() {
     let (child, held, _) = standing(&site, "python3 --version");
     let seen = seen.told();
     assert_eq!(layers(&site).len(), 1, "it has a layer for its cache");
-    let last = |wanted: fn(&str) -> bool| seen.iter().rposition(|one| wanted(one));
-    let known = last(|one| one.starts_with("written run"));
-    let laid = last(|one| one.starts_with("made x-"));
+    let first = |wanted: fn(&str) -> bool| seen.iter().position(|one| wanted(one));
+    let known = first(|one| one.starts_with("written run"));
+    let laid = first(|one| one.starts_with("made x-"));
     assert!(known.is_some() && known < laid, "{seen:#?}");
     let pipe = held.let_go();
     let output = child.wait_with_output().unwrap();

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 use tagout_policy::judge::{Approval, Case, judge_case};
-use tagout_policy::targets::{check_input, normalise};
-use tagout_vocab::{CallId, CheckResult, Gate, IntentId, Judgement, Role, Verdict, WorkspacePath};
+use tagout_vocab::{CallId, Gate, IntentId, Role, Verdict, WorkspacePath};
 
 use super::{Judged, Step, Way, call_digest};
 use crate::error::GateError;
@@ -55,7 +54,7 @@ impl Step<'_> {
         let predicted = crate::old_text::predicted(self.inner, &case, &gathered.mutated);
         let name = tool.map_or(self.call.tool.clone(), |tool| tool.name.clone());
         let mut judged = Judged {
-            valid: is_valid(&judgement, &case),
+            valid: case.fits_schema(&judgement),
             name,
             known: tool.is_some(),
             role,
@@ -79,21 +78,6 @@ impl Step<'_> {
             judged.judgement = judgement;
         }
         Ok(judged)
-    }
-}
-
-/// Whether the arguments are as declared: the judge has told, unless something before decided.
-fn is_valid(judgement: &Judgement, case: &Case<'_>) -> bool {
-    let told = judgement
-        .checks
-        .iter()
-        .find(|check| check.gate == Gate::Schema);
-    match told.map(|check| check.result) {
-        Some(CheckResult::Pass | CheckResult::NotApplicable) => true,
-        Some(CheckResult::Refuse | CheckResult::Ask) => false,
-        Some(CheckResult::NotReached) | None => {
-            check_input(&normalise(case.call, &case.books.catalogue)).is_ok()
-        }
     }
 }
 

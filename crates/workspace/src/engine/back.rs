@@ -2,9 +2,10 @@
 //!
 //! From the swap until what was displaced is looked at, everybody sees the new file. If it has to
 //! go again, a program may have read it in that moment, and saves its work later over what was put
-//! back, which it never saw. So the files are looked at once more right before they are displaced,
-//! a change that does not stand goes back before anything is made durable, and someone else's work
-//! that was displaced for that moment is copied first.
+//! back, which it never saw. So the files are looked at once more right before they are displaced;
+//! if what was displaced turns out to be another, the files that were replaced go back before
+//! anything is made durable; and someone else's work that was displaced for that moment is copied
+//! first.
 
 use tagout_vocab::Digest;
 
@@ -37,7 +38,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes files that do not stand out of sight, and says where the copies of what was displaced
+    /// Takes files that replaced others and do not stand out of sight, and says where the copies of what was displaced
     /// by them are. What fails here is done by the undoing that follows.
     ///
     /// A process that dies behind this leaves what one leaves that had not swapped yet.
@@ -79,8 +80,8 @@ impl Engine<'_> {
         for free in self.free_names(spot) {
             match sys::create(&spot.folder, &free, 0o600) {
                 Ok(copy) => {
-                    let written =
-                        sys::write_all(&copy, &bytes).and_then(|()| sys::chmod(&copy, stat.mode));
+                    let written = sys::write_all(&copy, &bytes)
+                        .and_then(|()| sys::chmod(&copy, stat.mode & 0o777));
                     if let Err(error) = written {
                         sys::unlink(&spot.folder, &free)?;
                         return Err(error);

@@ -43,7 +43,7 @@ fn options() -> Options {
     }
 }
 
-/// A file that was changed twice, so that the next change fills the first one again.
+/// A file that was changed once, so that the next change fills the first one again.
 fn set_up(place: &Place) -> Workspace {
     place.put("f", "first");
     let workspace = place.open_with(options());

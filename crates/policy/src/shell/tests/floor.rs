@@ -390,17 +390,52 @@ fn harmless_code_is_not_on_the_floor() {
         ("ruby", "# FileUtils.rm_rf('/')\nputs 10 % 3"),
         ("ruby", "FileUtils.rm_rf(%w[build tmp/cache])"),
         ("ruby", "system('bundle', 'exec', 'rspec')"),
-        ("php", "<?php // exec('rm -rf /')\necho '/';"),
+        ("php", "<?php\n// exec('rm -rf /')\necho '/';"),
         ("lua", "-- os.execute('rm -rf /')\nprint('/')"),
     ] {
         check(program, code, false);
     }
 }
 
-/// Code is not on the floor for being long.
+/// Sixty commands in one piece of code are not on the floor. What does more than can be looked at
+/// is.
 #[test]
-fn long_code_is_not_on_the_floor() {
+fn long_code_is_not_on_the_floor_and_endless_code_is() {
     let one = |n| format!("subprocess.run(['git', 'add', 'src/file{n}.rs'])");
-    let many: Vec<String> = (0..60).map(one).collect();
-    check("python3", &many.join("\n"), false);
+    for (count, is_there) in [(60, false), (200, true)] {
+        let many: Vec<String> = (0..count).map(one).collect();
+        check("python3", &many.join("\n"), is_there);
+    }
+}
+
+/// What looks like a comment or a pattern and is none hides nothing.
+#[test]
+fn what_only_looks_like_a_comment_hides_nothing() {
+    let remove = "require(\"fs\").rmSync(\"/\",{recursive:true})";
+    for code in [
+        format!("//\r{remove}"),
+        format!("//\u{2028}{remove}"),
+        format!("//\u{2029}{remove}"),
+        format!("if(1)/ b/* {remove} //*/"),
+        format!("{{}}/ b/* {remove} //*/"),
+        format!("function*f(){{yield/ b/* {remove} //*/}}"),
+        format!("<a>//</a>; {remove}"),
+    ] {
+        check("node", &code, true);
+    }
+    for (program, code) in [
+        ("perl", "print -s $f; system(\"rm -rf /\"); print $a, $b"),
+        ("perl", "-s \"f\"; system(\"rm -rf /\"); print \"x\"; #\""),
+        ("perl", "print \"a\".q#b#.system(\"rm -rf /\")"),
+        ("perl", "/\n'/; system(\"rm -rf /\") #'"),
+        ("perl", "=pod\n\nit's\n\n=cut\nsystem(\"rm -rf /\") #'"),
+        ("perl", "print <<\\E;\n'\nE\nsystem(\"rm -rf /\") #'"),
+        ("perl", "q,',; system(\"rm -rf /\") #'"),
+        ("lua", "--[=[ ]=] os.execute(\"rm -rf /\")"),
+        ("ruby", "x=%q#a#; system(\"rm -rf /\")"),
+        ("php", "// ?><?php system(\"rm -rf /\");"),
+        ("python3", "#\rimport shutil; shutil.rmtree('/')"),
+    ] {
+        check(program, code, true);
+    }
 }

@@ -11,10 +11,39 @@ const PATTERN_CHARS_MAX: usize = 256;
 const BLANKS: [char; 3] = [' ', '\t', '\r'];
 
 /// Words behind which a slash begins a pattern.
-const BEFORE_PATTERNS: [&str; 21] = [
-    "return", "typeof", "case", "in", "of", "delete", "void", "new", "do", "else", "if", "unless",
-    "while", "until", "and", "or", "not", "when", "split", "grep", "await",
+const BEFORE_PATTERNS: [&str; 25] = [
+    "return",
+    "typeof",
+    "case",
+    "in",
+    "of",
+    "delete",
+    "void",
+    "new",
+    "do",
+    "else",
+    "if",
+    "unless",
+    "while",
+    "until",
+    "and",
+    "or",
+    "not",
+    "when",
+    "split",
+    "grep",
+    "await",
+    "yield",
+    "throw",
+    "instanceof",
+    "extends",
 ];
+
+/// What ends a line in some language, beside the usual mark.
+const OTHER_LINE_ENDS: [&str; 4] = ["\r", "\u{2028}", "\u{2029}", "?>"];
+
+/// What a call or a text has.
+const OF_CALLS: [char; 4] = ['(', '\'', '"', '`'];
 
 #[derive(Debug)]
 pub(super) enum Token<'a> {
@@ -58,6 +87,7 @@ pub(super) fn lex<'a>(code: &'a str, rules: &'static Rules) -> Lexed<'a> {
     if code.starts_with("#!") {
         lexer.cut(code.find('\n'));
     }
+    lexer.sure &= !(rules.documents && code.starts_with('='));
     while let Some(first) = lexer.rest.chars().next() {
         lexer.one(first);
     }
@@ -145,7 +175,9 @@ impl<'a> Lexer<'a> {
             if let Some(behind) = self.rest.strip_prefix(start) {
                 let end = behind.find(end).map(|at| start.len() + at + end.len());
                 self.sure &= end.is_some();
-                self.cut(end);
+                let begins_line = self.begins_line();
+                let said = self.cut(end);
+                self.sure &= begins_line || !said.contains(OF_CALLS);
                 self.tokens.push(Token::Blank);
                 return true;
             }
@@ -154,10 +186,22 @@ impl<'a> Lexer<'a> {
         if !starts.any(|start| self.rest.starts_with(start)) {
             return false;
         }
-        // In some versions of a language that is code.
-        self.sure &= !self.rest.starts_with("#[");
-        self.cut(self.rest.find('\n'));
+        // In some versions of a language that is code, or a comment of another form.
+        self.sure &= !(self.rest.starts_with("#[") || self.rest.starts_with("--["));
+        let begins_line = self.begins_line();
+        let said = self.cut(self.rest.find('\n'));
+        let said = said.strip_suffix('\r').unwrap_or(said);
+        self.sure &= !OTHER_LINE_ENDS.iter().any(|end| said.contains(end));
+        self.sure &= begins_line || !said.contains(OF_CALLS);
         true
+    }
+
+    /// Whether nothing stands before it in its line: behind code, what looks like a comment may be
+    /// part of a pattern or of a text.
+    fn begins_line(&self) -> bool {
+        let mut before = self.tokens.iter().rev();
+        let before = before.find(|token| !matches!(token, Token::Blank));
+        matches!(before, Some(Token::Line) | None)
     }
 
     fn name(&mut self) {
@@ -184,8 +228,9 @@ impl<'a> Lexer<'a> {
             || quote.starts_with(in_name)
             || quote.is_empty();
         let is_comment = quote.starts_with('#') && quote.len() < self.rest.len();
+        // Each of them can be something else, and something else can be one of them.
+        self.sure &= !is_word;
         if !is_word || named || ends || is_comment {
-            self.sure &= !is_word || named || ends;
             return false;
         }
         self.rest = quote;
@@ -292,6 +337,7 @@ impl<'a> Lexer<'a> {
         let brackets = matches!(open, '(' | '[' | '{' | '<');
         let chosen = brackets || kind != ' ' && matches!(open, '|' | '!' | '/' | '^' | '"' | '\'');
         if is_value || !chosen || !matches!(kind, ' ' | 'q' | 'Q' | 'w' | 'W' | 'x' | 'i' | 'r') {
+            self.sure &= is_value;
             return self.mark('%', Token::Mark('%'));
         }
         self.cut(Some(if kind == ' ' { 1 } else { 2 }));
@@ -338,7 +384,7 @@ impl<'a> Lexer<'a> {
             return self.rest.starts_with("<!--");
         };
         let behind = behind.strip_prefix(['<', '~', '-']).unwrap_or(behind);
-        let begins = |c: char| c == '"' || c == '\'' || c == '`' || c == '_' || c.is_alphabetic();
+        let begins = |c: char| c.is_alphabetic() || matches!(c, '"' | '\'' | '`' | '_' | '\\');
         self.rules.documents && behind.trim_start_matches(BLANKS).starts_with(begins)
     }
 
@@ -352,7 +398,11 @@ impl<'a> Lexer<'a> {
                     self.sure = false;
                     break;
                 }
-                '\n' => break,
+                '\n' => {
+                    // In some languages a pattern goes on.
+                    self.sure &= self.is_behind_value();
+                    break;
+                }
                 _ if escaped => escaped = false,
                 '\\' => escaped = true,
                 '[' => class = true,
@@ -370,6 +420,8 @@ impl<'a> Lexer<'a> {
         // Whoever takes a pattern for a division, or the other way, reads these otherwise.
         let marks = ['\'', '"', '`', '#', '/', '(', ')', '{', '}'];
         self.sure &= !pattern.contains(marks);
+        // Behind a condition or a block it is a pattern, behind a value a division.
+        self.sure &= !matches!(self.tokens.last(), Some(Token::Mark(')' | '}')));
         if self.is_behind_value() {
             return self.mark('/', Token::Mark('/'));
         }
