@@ -66,7 +66,7 @@ fn once_read(pipe: &Path) -> fs::File {
     }
 }
 
-/// L9: a hang-up that was ignored from the start is ignored by the command too, in both lanes; one
+/// A hang-up that was ignored from the start is ignored by the command too, in both lanes; one
 /// that was not is not.
 #[test]
 fn ignored_hang_ups_stay_ignored() {
@@ -85,7 +85,7 @@ fn ignored_hang_ups_stay_ignored() {
     }
 }
 
-/// L9: a hang-up ends `tagout exec` and its command, unless both were started to ignore it.
+/// A hang-up ends `tagout exec` and its command, unless both were started to ignore it.
 #[test]
 fn a_hang_up_ends_only_who_minds_it() {
     let site = Site::new(&[("src/a.txt", "one\n")]);
@@ -113,7 +113,7 @@ fn a_hang_up_ends_only_who_minds_it() {
     }
 }
 
-/// L9: a command may use the processors that whoever started Tagout may use, in both lanes.
+/// A command may use the processors that whoever started Tagout may use, in both lanes.
 #[test]
 fn commands_have_all_processors() {
     let site = Site::new(&[("src/a.txt", "one\n")]);

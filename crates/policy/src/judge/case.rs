@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use tagout_vocab::{
-    Call, Class, Code, Effect, Gate, GrantId, Intent, IntentId, IntentStatus, Origin, Place, Role,
-    Session, SideEffectLevel, Target, ToolAnnotations, ToolKind,
+    Call, CheckResult, Class, Code, Effect, Gate, GrantId, Intent, IntentId, IntentStatus,
+    Judgement, Origin, Place, Role, Session, SideEffectLevel, Target, ToolAnnotations, ToolKind,
 };
 
 use super::books::Books;
@@ -77,6 +77,17 @@ impl<'a> Case<'a> {
     /// The arguments under their canonical keys.
     pub fn arguments(&self) -> &Map<String, Value> {
         &self.normalised.arguments
+    }
+
+    /// Whether the arguments are as declared: the judge has told, unless something before decided.
+    pub fn fits_schema(&self, judgement: &Judgement) -> bool {
+        let mut checks = judgement.checks.iter();
+        let told = checks.find(|check| check.gate == Gate::Schema);
+        match told.map(|check| check.result) {
+            Some(CheckResult::Pass | CheckResult::NotApplicable) => true,
+            Some(CheckResult::Refuse | CheckResult::Ask) => false,
+            Some(CheckResult::NotReached) | None => targets::check_input(&self.normalised).is_ok(),
+        }
     }
 
     /// What kind of thing the call does.
