@@ -38,8 +38,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes files that replaced others and do not stand out of sight, and says where the copies of what was displaced
-    /// by them are. What fails here is done by the undoing that follows.
+    /// Takes files that replaced others and do not stand out of sight, and says where the copies of
+    /// what was displaced by them are. What fails here is done by the undoing that follows.
     ///
     /// A process that dies behind this leaves what one leaves that had not swapped yet.
     pub(super) fn swap_back(&self, mut paths: Vec<ConflictPath>) -> Vec<ConflictPath> {
