@@ -100,7 +100,7 @@ pub(crate) fn line_digest(line: &str) -> Digest {
 }
 
 fn short(digest: Digest) -> String {
-    digest.hex().chars().take(32).collect()
+    digest.short_hex(32)
 }
 
 impl Notes {

@@ -44,8 +44,7 @@ impl Clockwork {
 
     /// A fresh id with a prefix that says what it names.
     pub fn id(&self, prefix: &str) -> String {
-        let random = tagout_vocab::Digest::from_bytes(self.random()).hex();
-        let short: String = random.chars().take(20).collect();
+        let short = tagout_vocab::Digest::from_bytes(self.random()).short_hex(20);
         format!("{prefix}-{short}")
     }
 

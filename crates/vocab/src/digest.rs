@@ -50,6 +50,13 @@ impl Digest {
         String::from_utf8_lossy(&self.digits()).into_owned()
     }
 
+    /// The first of them.
+    pub fn short_hex(&self, count: usize) -> String {
+        let mut digits = self.hex();
+        digits.truncate(count);
+        digits
+    }
+
     fn digits(&self) -> [u8; 64] {
         let digit = |half: u8| {
             if half < 10 {

@@ -152,11 +152,14 @@ fn read_open(file: Handle, path: &Path, max: u64) -> Result<Vec<u8>, Error> {
     } else {
         0
     };
-    let mut bytes = vec![0; room];
-    let mut file = file.into_file();
+    let mut bytes = Vec::with_capacity(room);
     // Whatever goes wrong here is left to the second way, which tries again.
-    let found = file.read(&mut bytes).unwrap_or(0);
-    bytes.truncate(found);
+    let found = if room == 0 {
+        0
+    } else {
+        sys::read_once(&file, &mut bytes).unwrap_or(0)
+    };
+    let file = file.into_file();
     if found != expected || room == 0 {
         // Someone writes it just now, or it is none that knows its length.
         bytes.reserve(expected.saturating_add(1).saturating_sub(found));

@@ -77,7 +77,7 @@ impl Store {
 
     /// A file name for an id, which may hold what a file name may not.
     pub(crate) fn name_of(id: &str) -> String {
-        Digest::of(id.as_bytes()).hex().chars().take(40).collect()
+        Digest::of(id.as_bytes()).short_hex(40)
     }
 
     pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, GateError> {

@@ -500,6 +500,14 @@ pub(crate) fn sync_data(file: &impl AsFd) -> io::Result<()> {
     Ok(rustix::fs::fdatasync(file)?)
 }
 
+/// Reads once, as much as the buffer has room for, behind what it holds.
+pub(crate) fn read_once(file: &impl AsFd, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    Ok(rustix::io::read(
+        file,
+        rustix::buffer::spare_capacity(bytes),
+    )?)
+}
+
 /// Makes a file or folder durable with all that belongs to it.
 pub(crate) fn sync_all(file: &impl AsFd) -> io::Result<()> {
     Ok(rustix::fs::fsync(file)?)

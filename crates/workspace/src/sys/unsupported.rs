@@ -220,6 +220,11 @@ pub(crate) fn sync_data(_file: &impl std::fmt::Debug) -> io::Result<()> {
     refused()
 }
 
+/// Reads once, as much as the buffer has room for, behind what it holds.
+pub(crate) fn read_once(_file: &impl std::fmt::Debug, _bytes: &mut Vec<u8>) -> io::Result<usize> {
+    refused()
+}
+
 /// Makes a file or folder durable with all that belongs to it.
 pub(crate) fn sync_all(_file: &impl std::fmt::Debug) -> io::Result<()> {
     refused()
