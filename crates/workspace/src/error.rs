@@ -272,6 +272,15 @@ impl Error {
         }
     }
 
+    /// A conflict on these paths, if there are any.
+    pub(crate) fn if_any(paths: Vec<ConflictPath>) -> Result<(), Self> {
+        if paths.is_empty() {
+            Ok(())
+        } else {
+            Err(Self::Conflict { paths })
+        }
+    }
+
     /// A conflict on one path.
     pub(crate) fn conflict(path: impl Into<String>, found: Clash) -> Self {
         Self::Conflict {

@@ -31,11 +31,7 @@ impl Engine<'_> {
                 });
             }
         }
-        if paths.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::Conflict { paths })
-        }
+        Error::if_any(paths)
     }
 
     /// Takes files that replaced others and do not stand out of sight, and says where the copies of

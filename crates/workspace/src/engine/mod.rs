@@ -272,11 +272,7 @@ impl<'a> Engine<'a> {
                 });
             }
         }
-        if paths.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::Conflict { paths })
-        }
+        Error::if_any(paths)
     }
 
     /// Sets attributes on the file itself, if it is still the file with the attributes expected.
