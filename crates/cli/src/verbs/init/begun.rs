@@ -70,3 +70,6 @@ fn take_away(root: &Path, new: &[Wanted], (id, folder): (bool, bool)) -> Result<
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
