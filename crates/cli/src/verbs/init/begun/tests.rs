@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use tagout_gate::ID_FILE;
+use tagout_workspace::files;
 
 use super::super::Wanted;
 use super::{Whose, whole_or_nothing};
@@ -13,7 +14,7 @@ const NAME: &str = ".orchestration/hook_policy.yaml";
 
 fn put(root: &Path, name: &str, text: &str) {
     fs::create_dir_all(root.join(".orchestration")).unwrap();
-    fs::write(root.join(name), text).unwrap();
+    files::write_atomic(&root.join(name), text.as_bytes(), None).unwrap();
 }
 
 /// Sets up, with what is done meanwhile, and fails; says which files are there then.
