@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
 use serde_json::Value;
-use tagout_policy::catalogue::Catalogue;
-use tagout_policy::targets::{certainly_fits, lint_schema};
+use tagout_policy::catalogue::{Catalogue, Shape};
+use tagout_policy::targets::lint_schema;
 use tagout_vocab::limits::VIOLATIONS_MAX;
 use tagout_vocab::{Declaration, Origin};
 use thiserror::Error;
@@ -86,7 +86,7 @@ fn checked(compiled: &OnceLock<Validator>, schema: &Value, value: &Value) -> Vec
     if let Some(known) = compiled.get() {
         return violations(known, value);
     }
-    if certainly_fits(schema, value) {
+    if Shape::of(schema).fits(value) {
         return Vec::new();
     }
     match compile(schema) {

@@ -73,7 +73,7 @@ pub(crate) fn catalogue() -> &'static Catalogue {
 /// A declaration that fits the catalogue's entry of the same name.
 pub(crate) fn declaration(name: &str) -> Declaration {
     let tool = catalogue().native_tool(name).unwrap();
-    let schema = tool.input_schema.as_deref().unwrap();
+    let schema = tool.input_schema.as_ref().unwrap().text();
     Declaration {
         id: name.to_owned(),
         version: "1.0.0".to_owned(),

@@ -164,7 +164,7 @@ fn check_clients(root: &Node, clients: &[Client], tools: &[Tool], problems: &mut
         };
         let properties = properties(meaning);
         for (theirs, ours) in aliases {
-            if !properties.contains(ours) || properties.contains(theirs) {
+            if !properties.contains(ours.as_str()) || properties.contains(theirs.as_str()) {
                 let message = format!("`{name}` renames `{theirs}` to `{ours}` of `{tool}`");
                 problems.add(at, message);
             }
@@ -175,18 +175,16 @@ fn check_clients(root: &Node, clients: &[Client], tools: &[Tool], problems: &mut
                 .iter()
                 .chain(aliases)
                 .any(|(alias, _)| alias == key);
-            if aliased || properties.contains(key) {
+            if aliased || properties.contains(key.as_str()) {
                 problems.add(at, format!("`{name}` lists `{key}`, which `{tool}` knows"));
             }
         }
     }
 }
 
-fn properties(tool: &Tool) -> BTreeSet<String> {
-    let text = tool.input_schema.as_deref().unwrap_or("{}");
-    let schema: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-    let properties = schema
-        .get("properties")
-        .and_then(serde_json::Value::as_object);
-    properties.map_or_else(BTreeSet::new, |map| map.keys().cloned().collect())
+fn properties(tool: &Tool) -> BTreeSet<&str> {
+    let schema = tool.input_schema.iter();
+    schema
+        .flat_map(|schema| schema.shape().property_names())
+        .collect()
 }

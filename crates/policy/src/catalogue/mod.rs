@@ -5,11 +5,13 @@ mod clients;
 mod load;
 mod read;
 mod schema;
+mod shape;
 mod tool;
 
 pub use authority::{Authority, Guarded};
 pub use clients::{Client, ClientTool, McpPattern, RemoteName};
 pub use read::read_tool;
+pub use shape::{InputSchema, Shape};
 pub use tool::{Access, PathParam, TargetForm, Tool};
 
 use serde::{Deserialize, Serialize};

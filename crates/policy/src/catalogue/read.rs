@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tagout_vocab::{Class, Role, SideEffectLevel, ToolKind};
 
 use super::schema::{Argument, Type, input_schema};
-use super::{Access, PathParam, TargetForm, Tool};
+use super::{Access, InputSchema, PathParam, TargetForm, Tool};
 use crate::problem::Problems;
 use crate::yaml::{Fields, Node};
 
@@ -113,7 +113,7 @@ pub fn read_tool(node: &Node, problems: &mut Problems) -> Option<Tool> {
         emits_artifacts: fields.bool("emits_artifacts", problems).unwrap_or(false),
         result_readers: fields.texts("result_readers", problems).unwrap_or_default(),
         inline_result: fields.bool("inline_result", problems).unwrap_or(false),
-        input_schema: own_schema.or_else(made),
+        input_schema: own_schema.or_else(made).map(InputSchema::of),
         paths,
     };
     check_class(&tool, &fields, problems);

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tagout_vocab::{Class, Role, SideEffectLevel, ToolAnnotations, ToolArgSchema, ToolKind};
 
+use super::InputSchema;
+
 /// What a tool does with the path under one of its keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -124,8 +126,8 @@ pub struct Tool {
     pub result_readers: Vec<String>,
     /// Whether its results are always complete inline.
     pub inline_result: bool,
-    /// Its input schema as JSON text (2020-12), where it has one.
-    pub input_schema: Option<String>,
+    /// Its input schema (2020-12), where it has one.
+    pub input_schema: Option<InputSchema>,
 }
 
 impl Tool {

@@ -8,13 +8,11 @@ mod input;
 mod keys;
 mod lint;
 mod patch;
-mod shape;
 
 pub use class::{classify, mcp_class};
 pub use effects::{effects, working_directory};
 pub use input::{Violation, check_input};
 pub use lint::{SchemaFlaw, lint_schema};
-pub use shape::fits as certainly_fits;
 
 use serde_json::{Map, Value};
 use tagout_vocab::Call;
@@ -146,8 +144,11 @@ fn canonical_key<'k>(resolved: Resolved<'k>, key: &'k str) -> &'k str {
 /// Clients spell an optional argument that is not used as null. A required one stays missing.
 fn drop_nulls(tool: &Tool, arguments: &mut Map<String, Value>) {
     if arguments.values().any(Value::is_null) {
-        let known = shape::property_names(tool);
-        arguments.retain(|key, value| !(value.is_null() && known.contains(key)));
+        let is_known = |key: &str| {
+            let schema = tool.input_schema.as_ref();
+            schema.is_some_and(|schema| schema.shape().property_names().any(|name| name == key))
+        };
+        arguments.retain(|key, value| !(value.is_null() && is_known(key)));
     }
 }
 

@@ -14,7 +14,7 @@ mod reading;
 mod session;
 
 use serde_json::{Map, Value};
-use tagout_gate::policy::catalogue::Catalogue;
+use tagout_gate::policy::catalogue::{Catalogue, InputSchema};
 use tagout_gate::{Command, Context, Tool, ToolError};
 use tagout_vocab::limits::{
     COMMAND_TIME_MS_MAX, RUN_FILE_BYTES_MAX, RUN_MEMORY_BYTES_MAX, TOOL_FILE_BYTES_MAX,
@@ -386,7 +386,8 @@ fn declaration(spec: &Spec, catalogue: &Catalogue) -> Result<Declaration, Native
     let entry = catalogue
         .native_tool(spec.id)
         .ok_or_else(|| NativeError::NotDescribed { tool: tool() })?;
-    let schema = entry.input_schema.as_deref().unwrap_or_default();
+    let schema = entry.input_schema.as_ref();
+    let schema = schema.map_or("", InputSchema::text);
     let input_schema =
         serde_json::from_str(schema).map_err(|_| NativeError::Schema { tool: tool() })?;
     Ok(Declaration {

@@ -217,7 +217,7 @@ fn keys_on_the_wire_are_known() {
             let found = catalogue.lookup(&client(id), name);
             let found = found.unwrap_or_else(|| panic!("{id} {name} is unknown"));
             let schema: serde_json::Value =
-                serde_json::from_str(found.tool.input_schema.as_ref().unwrap()).unwrap();
+                serde_json::from_str(found.tool.input_schema.as_ref().unwrap().text()).unwrap();
             for key in keys.iter().map(|key| key.trim_end_matches('?')) {
                 let canonical = found.aliases.iter().chain(&found.tool.aliases);
                 let aliased = canonical.clone().any(|(alias, _)| alias == key);
