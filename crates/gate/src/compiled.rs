@@ -1,15 +1,16 @@
 //! The books as an earlier process put them together from the same files, so that nothing is parsed
 //! that did not change.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tagout_policy::law::compiled::{self, Key};
+use tagout_policy::law::compiled::{self, Apart, Key};
 use tagout_policy::shell::Knowledge;
-use tagout_vocab::limits::RECORD_BYTES_MAX;
-use tagout_workspace::files;
+use tagout_vocab::limits::{COMPILED_FRONT_BYTES, RECORD_BYTES_MAX};
+use tagout_workspace::files::{self, Opened};
 
 use crate::error::GateError;
 use crate::site::Site;
@@ -51,9 +52,10 @@ impl Site {
         let key = Key::of(build, sources.chain(texts));
         let path = self.compiled_path();
         // The knowledge of programs is the build's own, whatever the files say.
-        let (programs, fixed) = (self.programs_path(), Key::of(build, []));
-        let is_new = !programs.exists();
+        let (programs, build) = (self.programs_path(), build.to_owned());
+        let path_of_programs = programs.clone();
         let knowledge = Knowledge::later(move || {
+            let fixed = Key::of(&build, []);
             stored(&programs, &fixed).or_else(|| {
                 let parsed = Knowledge::built_in().ok()?.kept().clone();
                 store(&programs, &fixed, &parsed);
@@ -69,7 +71,7 @@ impl Site {
                 store(&path, &key, &whole);
             }
             // Whoever makes the books has time; the next process may be one that has none.
-            if is_new {
+            if !path_of_programs.exists() {
                 whole.books.knowledge.is_there();
             }
         }
@@ -77,9 +79,35 @@ impl Site {
     }
 }
 
+/// What was stored for this key. Its front is read now, and the rest when it is asked for.
 fn stored<T: DeserializeOwned>(path: &Path, key: &Key) -> Option<T> {
-    let bytes = files::read(path, RECORD_BYTES_MAX).ok().flatten()?;
-    compiled::decode_kept(&Arc::new(bytes), key).ok()
+    let file = Opened::plain(path, RECORD_BYTES_MAX)?;
+    let mut front = file.read(0..COMPILED_FRONT_BYTES.min(file.length()))?;
+    let wanted = compiled::front_length(&front)?;
+    if wanted > front.len() {
+        front.extend(file.read(front.len()..wanted)?);
+    }
+    front.truncate(wanted);
+    let (length, path) = (file.length(), path.to_owned());
+    let rest = Arc::new(Rest { file, path });
+    compiled::decode_front(&Arc::new(front), key, (length, rest)).ok()
+}
+
+/// The part of a stored book that is read when it is asked for.
+struct Rest {
+    file: Opened,
+    path: PathBuf,
+}
+
+impl Apart for Rest {
+    fn fetch(&self, range: Range<usize>) -> Option<Vec<u8>> {
+        self.file.read(range)
+    }
+
+    /// The next process makes the books anew.
+    fn is_damaged(&self) {
+        drop(files::remove_note(&self.path));
+    }
 }
 
 fn store<T: Serialize>(path: &Path, key: &Key, value: &T) {

@@ -1,10 +1,15 @@
 //! Values that stay packed until someone asks for them: a short-lived process pays only for what it
 //! looks at.
 
+mod apart;
+
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+
+pub use apart::{Apart, Fetch};
+pub(crate) use apart::{Values, fetching, put_apart};
 
 use serde::de::{DeserializeOwned, Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -15,9 +20,9 @@ thread_local! {
 }
 
 /// Lets what `read` reads out of a source keep its bytes there instead of copying them.
-pub(crate) fn sharing<T>(source: &Arc<Vec<u8>>, read: impl FnOnce(&[u8]) -> T) -> T {
+pub(crate) fn sharing<T>(source: &Arc<Vec<u8>>, read: impl FnOnce() -> T) -> T {
     SOURCE.set(Some(Arc::clone(source)));
-    let value = read(source);
+    let value = read();
     SOURCE.take();
     value
 }
@@ -97,12 +102,39 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
+/// Numbers in four bytes each, which are not read before they are asked for.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Numbers(Bytes);
+
+const NUMBER_BYTES: usize = 4;
+
+impl Numbers {
+    pub(crate) fn of(numbers: impl IntoIterator<Item = usize>) -> Self {
+        let bytes = |number| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
+        Self(Bytes::of(numbers.into_iter().flat_map(bytes).collect()))
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<usize> {
+        let rest = self.0.get().get(at.checked_mul(NUMBER_BYTES)?..)?;
+        usize::try_from(u32::from_le_bytes(*rest.first_chunk()?)).ok()
+    }
+
+    fn len(&self) -> usize {
+        self.0.get().len() / NUMBER_BYTES
+    }
+
+    /// The range that ends with the number at a place, and begins with the one before it.
+    fn range(&self, at: usize) -> Option<Range<usize>> {
+        let before = at.checked_sub(1).and_then(|before| self.get(before));
+        Some(before.unwrap_or_default()..self.get(at)?)
+    }
+}
+
 /// Many runs of bytes in one.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Runs {
     bytes: Bytes,
-    // Where each one ends.
-    ends: Vec<u32>,
+    ends: Numbers,
 }
 
 impl Runs {
@@ -110,17 +142,16 @@ impl Runs {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         for run in runs {
             bytes.extend_from_slice(run);
-            ends.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+            ends.push(bytes.len());
         }
-        let bytes = Bytes::of(bytes);
-        Self { bytes, ends }
+        Self {
+            bytes: Bytes::of(bytes),
+            ends: Numbers::of(ends),
+        }
     }
 
     pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
-        let end = usize::try_from(*self.ends.get(at)?).ok()?;
-        let before = at.checked_sub(1).and_then(|before| self.ends.get(before));
-        let start = usize::try_from(before.copied().unwrap_or_default()).ok()?;
-        self.bytes.get().get(start..end)
+        self.bytes.get().get(self.ends.range(at)?)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -151,7 +182,7 @@ impl Runs {
 /// A value that can't be unpacked is as good as not there, and what is not there is refused.
 pub(crate) struct Drawer<T> {
     names: Runs,
-    values: Runs,
+    values: Values,
     open: Vec<OnceLock<Option<Box<T>>>>,
 }
 
@@ -162,11 +193,11 @@ impl<T: Serialize + DeserializeOwned> Drawer<T> {
         let packed: Vec<Vec<u8>> = values.iter().map(pack).collect();
         Self::holding(
             Runs::of(values.iter().map(|value| name(value).as_bytes())),
-            Runs::of(packed.iter().map(Vec::as_slice)),
+            Values::of(packed.iter().map(Vec::as_slice)),
         )
     }
 
-    fn holding(names: Runs, values: Runs) -> Self {
+    fn holding(names: Runs, values: Values) -> Self {
         let open = (0..names.len()).map(|_| OnceLock::new()).collect();
         Self {
             names,
@@ -184,7 +215,7 @@ impl<T: Serialize + DeserializeOwned> Drawer<T> {
     }
 
     fn at(&self, at: usize) -> Option<&T> {
-        let unpacked = || unpack(self.values.get(at)?).map(Box::new);
+        let unpacked = || unpack(&self.values.get(at)?).map(Box::new);
         self.open.get(at)?.get_or_init(unpacked).as_deref()
     }
 
@@ -231,7 +262,7 @@ impl<T> Serialize for Drawer<T> {
 
 impl<'de, T: Serialize + DeserializeOwned> Deserialize<'de> for Drawer<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (names, values): (Runs, Runs) = Deserialize::deserialize(deserializer)?;
+        let (names, values): (Runs, Values) = Deserialize::deserialize(deserializer)?;
         if names.len() != values.len() {
             return Err(D::Error::custom("as many names as values"));
         }
@@ -241,25 +272,25 @@ impl<'de, T: Serialize + DeserializeOwned> Deserialize<'de> for Drawer<T> {
 
 /// One value that stays packed until it is asked for.
 pub(crate) struct Packed<T> {
-    bytes: Bytes,
+    value: Values,
     open: OnceLock<Option<Box<T>>>,
 }
 
 impl<T: Serialize + DeserializeOwned> Packed<T> {
     pub(crate) fn of(value: &T) -> Self {
-        Self::holding(Bytes::of(pack(value)))
+        Self::holding(Values::of([pack(value).as_slice()]))
     }
 
-    const fn holding(bytes: Bytes) -> Self {
+    const fn holding(value: Values) -> Self {
         Self {
-            bytes,
+            value,
             open: OnceLock::new(),
         }
     }
 
     /// The value. `None` where it can't be unpacked: nothing may then be taken for granted.
     pub(crate) fn get(&self) -> Option<&T> {
-        let unpacked = || unpack(self.bytes.get()).map(Box::new);
+        let unpacked = || unpack(&self.value.get(0)?).map(Box::new);
         self.open.get_or_init(unpacked).as_deref()
     }
 }
@@ -272,13 +303,13 @@ impl<T: Serialize + DeserializeOwned + Default> Default for Packed<T> {
 
 impl<T: Serialize + DeserializeOwned> Clone for Packed<T> {
     fn clone(&self) -> Self {
-        Self::holding(self.bytes.clone())
+        Self::holding(self.value.clone())
     }
 }
 
 impl<T> PartialEq for Packed<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes
+        self.value == other.value
     }
 }
 
@@ -292,13 +323,13 @@ impl<T: Serialize + DeserializeOwned + fmt::Debug> fmt::Debug for Packed<T> {
 
 impl<T> Serialize for Packed<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.bytes.serialize(serializer)
+        self.value.serialize(serializer)
     }
 }
 
 impl<'de, T: Serialize + DeserializeOwned> Deserialize<'de> for Packed<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Bytes::deserialize(deserializer).map(Self::holding)
+        Values::deserialize(deserializer).map(Self::holding)
     }
 }
 

@@ -180,6 +180,9 @@ pub const TEXT_STRING_BYTES_MAX: usize = 16 * 1024;
 /// One record of the gate's own state.
 pub const RECORD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
+/// What is read at once of the stored law: its front in most workspaces, and little more.
+pub const COMPILED_FRONT_BYTES: usize = 8 * 1024;
+
 /// A session's log is written anew when it is longer than this.
 pub const SESSION_LOG_BYTES_MAX: u64 = 64 * 1024;
 

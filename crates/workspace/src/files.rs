@@ -13,6 +13,7 @@ use crate::root;
 use crate::sys::{self, Handle, Kind, Rename};
 
 pub use crate::blocks::{Markers, merge_block, remove_block};
+pub use crate::opened::Opened;
 
 /// What is read in one step: the buffer is cleared first.
 const READ_AT_ONCE_BYTES: usize = 128 * 1024;

@@ -30,6 +30,7 @@ mod look;
 mod make;
 mod mark;
 mod node;
+mod opened;
 mod options;
 mod place;
 mod plan;

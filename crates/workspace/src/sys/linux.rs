@@ -508,6 +508,12 @@ pub(crate) fn read_once(file: &impl AsFd, bytes: &mut Vec<u8>) -> io::Result<usi
     )?)
 }
 
+/// Reads into the room that is left, from a place in the file.
+pub(crate) fn read_once_at(file: &impl AsFd, bytes: &mut Vec<u8>, at: u64) -> io::Result<usize> {
+    let room = rustix::buffer::spare_capacity(bytes);
+    Ok(rustix::io::pread(file, room, at)?)
+}
+
 /// Makes a file or folder durable with all that belongs to it.
 pub(crate) fn sync_all(file: &impl AsFd) -> io::Result<()> {
     Ok(rustix::fs::fsync(file)?)

@@ -225,6 +225,15 @@ pub(crate) fn read_once(_file: &impl std::fmt::Debug, _bytes: &mut Vec<u8>) -> i
     refused()
 }
 
+/// Reads into the room that is left, from a place in the file.
+pub(crate) fn read_once_at(
+    _file: &impl std::fmt::Debug,
+    _bytes: &mut Vec<u8>,
+    _at: u64,
+) -> io::Result<usize> {
+    refused()
+}
+
 /// Makes a file or folder durable with all that belongs to it.
 pub(crate) fn sync_all(_file: &impl std::fmt::Debug) -> io::Result<()> {
     refused()

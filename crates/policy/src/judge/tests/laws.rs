@@ -1,16 +1,19 @@
 //! Laws that hold for every call, every policy and every spelling.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
-use tagout_vocab::{Call, Code, Origin, State};
+use tagout_vocab::{Call, Code, Origin, State, WorkspacePath};
 
 use super::world::{books, call, facts, session, with_metadata};
 use crate::judge::{Books, judge};
-use crate::law::compiled::{self, Key};
+use crate::law::compiled::{self, Apart, Key};
 use crate::shell::Knowledge;
 
 /// Arbitrary JSON, small but deep enough to be odd.
@@ -195,6 +198,83 @@ fn stale_compiled_books_are_not_believed() {
     assert!(compiled::decode::<Books>(&less, &key).is_err());
 }
 
+/// Bytes that count how often they are fetched, and how often they are called damaged.
+struct Counted {
+    bytes: Vec<u8>,
+    fetched: AtomicUsize,
+    damaged: AtomicUsize,
+}
+
+impl Counted {
+    fn of(bytes: Vec<u8>) -> Self {
+        let [fetched, damaged] = [0, 0].map(AtomicUsize::new);
+        Self {
+            bytes,
+            fetched,
+            damaged,
+        }
+    }
+
+    fn told(&self) -> (usize, usize) {
+        let [fetched, damaged] = [&self.fetched, &self.damaged];
+        (
+            fetched.load(Ordering::Relaxed),
+            damaged.load(Ordering::Relaxed),
+        )
+    }
+}
+
+impl Apart for Counted {
+    fn fetch(&self, range: Range<usize>) -> Option<Vec<u8>> {
+        self.fetched.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch(range)
+    }
+
+    fn is_damaged(&self) {
+        self.damaged.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What lies apart and is damaged, cut off or out of reach is not there: no tool of it is known, and
+/// nobody takes the list of protected paths for empty.
+#[test]
+fn damage_apart_is_found_when_it_is_asked_for() {
+    let parsed = books("version: 1\n");
+    let key = Key::of("test", [("hook_policy.yaml", b"x".as_slice())]);
+    let bytes = compiled::encode(&key, &*parsed).unwrap();
+    let length = compiled::front_length(&bytes).unwrap();
+    let front: Arc<Vec<u8>> = Arc::new(bytes[..length].to_vec());
+    let names: Vec<String> = parsed
+        .catalogue
+        .tools()
+        .map(|one| one.name.clone())
+        .collect();
+    for place in (length..bytes.len()).step_by(97) {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 0x10;
+        let counted = Arc::new(Counted::of(damaged));
+        let apart = (bytes.len(), Arc::clone(&counted) as _);
+        let kept: Books = compiled::decode_front(&front, &key, apart).unwrap();
+        let known = names.iter().filter_map(|name| kept.catalogue.tool(name));
+        let tools =
+            known.inspect(|tool| assert_eq!(parsed.catalogue.tool(&tool.name), Some(*tool)));
+        let is_tool = tools.count() < names.len();
+        let is_client = kept.catalogue.clients().count() < parsed.catalogue.clients().count();
+        let is_authority = kept.catalogue.authority().is_none();
+        assert!(is_tool || is_client || is_authority, "{place}");
+        assert!(counted.told().1 > 0, "{place}");
+    }
+    let nothing = Arc::new(Vec::new());
+    let apart = (bytes.len(), Arc::clone(&nothing) as _);
+    let kept: Books = compiled::decode_front(&front, &key, apart).unwrap();
+    assert_eq!(kept.catalogue.tools().count(), 0);
+    let path = WorkspacePath::new("src/a").unwrap();
+    assert!(kept.catalogue.is_authority(&path).is_some());
+    assert!(compiled::encode(&key, &kept).is_err());
+    let short = compiled::decode_front::<Books>(&front, &key, (bytes.len() - 1, nothing));
+    assert!(matches!(short, Err(compiled::CompiledError::Damaged)));
+}
+
 /// The compiled books decide exactly as the parsed ones, on 10,000 generated calls.
 #[test]
 fn compiled_books_decide_the_same() {
@@ -206,7 +286,23 @@ fn compiled_books_decide_the_same() {
     let key = Key::of("test", [("hook_policy.yaml", b"x".as_slice())]);
     let bytes = compiled::encode(&key, &*parsed).unwrap();
     let mut compiled: Books = compiled::decode(&bytes, &key).unwrap();
-    let kept: Books = compiled::decode_kept(&bytes.into(), &key).unwrap();
+    // What lies apart is fetched, each value once and no other.
+    let front: Arc<Vec<u8>> = Arc::new(bytes[..compiled::front_length(&bytes).unwrap()].to_vec());
+    let counted = Arc::new(Counted::of(bytes.clone()));
+    let apart = (bytes.len(), Arc::clone(&counted) as _);
+    let kept: Books = compiled::decode_front(&front, &key, apart).unwrap();
+    assert_eq!(counted.told(), (0, 0));
+    let client = "claude-code".to_owned();
+    for _ in 0..2 {
+        let found = kept.catalogue.lookup(
+            &Origin::Client {
+                client: client.clone(),
+            },
+            "Read",
+        );
+        assert!(found.is_some());
+        assert_eq!(counted.told(), (2, 0));
+    }
     assert_eq!(kept.catalogue, compiled.catalogue);
     assert!(kept.catalogue.tools().eq(compiled.catalogue.tools()));
     // Without what is stored apart, no command is known.

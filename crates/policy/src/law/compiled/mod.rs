@@ -1,11 +1,14 @@
 //! The compiled form of the law: bytes that load without parsing, or not at all.
 //!
-//! Layout: magic, format (4 bytes, little-endian), digest of the build, key, sum of all of these
-//! and the payload (8 bytes, little-endian), payload in postcard. The sum finds damage; it is no
-//! protection against someone who can write the file, which lies in the state folder for that
-//! reason. So it need not be a digest, which would take longer than everything else of a loading.
+//! Layout, numbers in little-endian: magic, format (4 bytes), digest of the build, key, the lengths
+//! of the two parts that follow (8 bytes each), sum of all of these and the first part (8 bytes), the
+//! first part in postcard, and what lies apart from it: values that are read when they are asked
+//! for, each with a sum of its own. The sums find damage; they are no protection against someone who
+//! can write the file, which lies in the state folder for that reason. So they need not be digests,
+//! which would take longer than everything else of a loading.
 
 use std::hash::BuildHasher as _;
+use std::ops::Range;
 use std::sync::Arc;
 
 use foldhash::quality::FixedState;
@@ -17,10 +20,15 @@ use thiserror::Error;
 
 use crate::packed;
 
+pub use crate::packed::{Apart, Fetch};
+
 const MAGIC: [u8; 8] = *b"TAGOUTLW";
 /// Changes whenever a stored type changes its shape.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 const DIGEST_BYTES: usize = 32;
+const LENGTH_BYTES: usize = 8;
+/// Everything before the first part.
+const HEADER_BYTES: usize = MAGIC.len() + 4 + 2 * DIGEST_BYTES + 3 * LENGTH_BYTES;
 const DOMAIN_KEY: &str = "tagout compiled law key";
 const DOMAIN_BUILD: &str = "tagout compiled law build";
 /// Any number, as long as it stays the same.
@@ -88,21 +96,71 @@ impl Key {
 
 /// Writes a value so that [`decode`] gives it back for the same key.
 pub fn encode<T: Serialize>(key: &Key, value: &T) -> Result<Vec<u8>, CompiledError> {
-    let payload = postcard::to_allocvec(value).map_err(|source| CompiledError::Codec { source })?;
-    let mut bytes = Vec::with_capacity(payload.len() + 128);
+    let (payload, apart) = packed::put_apart(|| postcard::to_allocvec(value));
+    let payload = payload.map_err(|source| CompiledError::Codec { source })?;
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + payload.len() + apart.len());
     bytes.extend(MAGIC);
     bytes.extend(FORMAT.to_le_bytes());
     bytes.extend(key.build.as_bytes());
     bytes.extend(key.sources.as_bytes());
+    bytes.extend((payload.len() as u64).to_le_bytes());
+    bytes.extend((apart.len() as u64).to_le_bytes());
     let sum = checksum(&bytes, &payload);
     bytes.extend(sum.to_le_bytes());
     bytes.extend(payload);
+    bytes.extend(apart);
     Ok(bytes)
 }
 
 /// Reads what [`encode`] wrote for this key. Anything else is an error, never another value.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8], key: &Key) -> Result<T, CompiledError> {
-    let mut rest = bytes;
+    let all = Arc::new(bytes.to_vec());
+    let front = front_length(bytes).and_then(|length| bytes.get(..length));
+    let front = Arc::new(front.ok_or(CompiledError::NotCompiled)?.to_vec());
+    decode_front(&front, key, (all.len(), all))
+}
+
+/// Bytes that are all there.
+impl Apart for Vec<u8> {
+    fn fetch(&self, range: Range<usize>) -> Option<Vec<u8>> {
+        self.get(range).map(<[u8]>::to_vec)
+    }
+
+    fn is_damaged(&self) {}
+}
+
+/// The bytes behind the front.
+struct Behind {
+    front: usize,
+    whole: Fetch,
+}
+
+impl Apart for Behind {
+    fn fetch(&self, range: Range<usize>) -> Option<Vec<u8>> {
+        let start = range.start.checked_add(self.front)?;
+        self.whole.fetch(start..range.end.checked_add(self.front)?)
+    }
+
+    fn is_damaged(&self) {
+        self.whole.is_damaged();
+    }
+}
+
+/// How many bytes [`decode_front`] wants, which the first of them tell. `None` where they don't.
+pub fn front_length(bytes: &[u8]) -> Option<usize> {
+    let lengths = bytes.get(HEADER_BYTES - 3 * LENGTH_BYTES..)?;
+    let length = u64::from_le_bytes(*lengths.first_chunk()?);
+    HEADER_BYTES.checked_add(usize::try_from(length).ok()?)
+}
+
+/// The same for the front of what was written, with the length of the whole and a way to further
+/// bytes of it: what stays packed in the value is fetched when it is asked for.
+pub fn decode_front<T: DeserializeOwned>(
+    front: &Arc<Vec<u8>>,
+    key: &Key,
+    (length, whole): (usize, Fetch),
+) -> Result<T, CompiledError> {
+    let mut rest = front.as_slice();
     if take::<{ MAGIC.len() }>(&mut rest)? != MAGIC {
         return Err(CompiledError::NotCompiled);
     }
@@ -112,7 +170,8 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8], key: &Key) -> Result<T, Compile
     }
     let build = Digest::from_bytes(take::<DIGEST_BYTES>(&mut rest)?);
     let sources = Digest::from_bytes(take::<DIGEST_BYTES>(&mut rest)?);
-    let header = bytes.len() - rest.len();
+    let [first, apart] = [take(&mut rest)?, take(&mut rest)?].map(u64::from_le_bytes);
+    let summed = front.len() - rest.len();
     let sum = u64::from_le_bytes(take(&mut rest)?);
     if build != key.build {
         return Err(CompiledError::Build);
@@ -120,24 +179,22 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8], key: &Key) -> Result<T, Compile
     if sources != key.sources {
         return Err(CompiledError::Stale);
     }
-    if sum != checksum(bytes.get(..header).unwrap_or_default(), rest) {
+    let is_all = rest.len() as u64 == first
+        && (front.len() as u64).checked_add(apart) == Some(length as u64);
+    if !is_all || sum != checksum(front.get(..summed).unwrap_or_default(), rest) {
         return Err(CompiledError::Damaged);
     }
-    let (value, left) =
-        postcard::take_from_bytes(rest).map_err(|source| CompiledError::Codec { source })?;
-    if left.is_empty() {
-        Ok(value)
-    } else {
-        Err(CompiledError::Damaged)
+    let behind = Arc::new(Behind {
+        front: front.len(),
+        whole,
+    });
+    let read = || postcard::take_from_bytes(rest);
+    let value = packed::fetching(behind, || packed::sharing(front, read));
+    match value {
+        Ok((value, [])) => Ok(value),
+        Ok(_) => Err(CompiledError::Damaged),
+        Err(source) => Err(CompiledError::Codec { source }),
     }
-}
-
-/// The same for bytes that can be kept: what stays packed in the value stays where it is.
-pub fn decode_kept<T: DeserializeOwned>(
-    bytes: &Arc<Vec<u8>>,
-    key: &Key,
-) -> Result<T, CompiledError> {
-    packed::sharing(bytes, |bytes| decode(bytes, key))
 }
 
 fn checksum(header: &[u8], payload: &[u8]) -> u64 {

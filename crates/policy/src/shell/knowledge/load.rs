@@ -6,7 +6,7 @@ use super::check::{Example, check};
 use super::{
     Builtin, Entry, Kept, Knowledge, Lists, Mode, Operand, OptionTable, Role, Style, Verdict,
 };
-use crate::packed::{Packed, Runs};
+use crate::packed::{Numbers, Packed, Runs};
 use crate::problem::{Problem, Problems};
 use crate::shell::script::code::Language;
 use crate::yaml::{self, Fields, Node};
@@ -180,7 +180,7 @@ const LIST_FIELDS: &[&str] = &[
 /// Knowledge while it is gathered.
 #[derive(Debug, Default)]
 struct Gathered {
-    names: Vec<(String, u32)>,
+    names: Vec<(String, usize)>,
     entries: Vec<Vec<u8>>,
     groups: Vec<(String, Vec<u8>)>,
     lists: Lists,
@@ -192,7 +192,7 @@ impl Gathered {
         self.groups.sort_by(|a, b| a.0.cmp(&b.0));
         let kept = Kept {
             names: Runs::of(self.names.iter().map(|(name, _)| name.as_bytes())),
-            places: self.names.iter().map(|(_, place)| *place).collect(),
+            places: Numbers::of(self.names.iter().map(|(_, place)| *place)),
             entries: Runs::of(self.entries.iter().map(Vec::as_slice)),
             group_names: Runs::of(self.groups.iter().map(|(name, _)| name.as_bytes())),
             groups: Runs::of(self.groups.iter().map(|(_, bytes)| bytes.as_slice())),
@@ -260,7 +260,7 @@ impl Reader<'_> {
             let Some((names, bytes)) = self.entry(node) else {
                 continue;
             };
-            let place = u32::try_from(gathered.entries.len()).unwrap_or(u32::MAX);
+            let place = gathered.entries.len();
             gathered.entries.push(bytes);
             for name in names {
                 if gathered.names.iter().any(|(known, _)| *known == name) {

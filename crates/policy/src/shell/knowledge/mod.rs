@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use crate::packed::{Packed, Runs};
+use crate::packed::{Numbers, Packed, Runs};
 use crate::problem::Problem;
 use crate::shell::script::code::Language;
 
@@ -33,7 +33,7 @@ type Later = Arc<dyn Fn() -> Option<Kept> + Send + Sync>;
 pub struct Kept {
     // Program names, sorted, and the place of the entry of each.
     names: Runs,
-    places: Vec<u32>,
+    places: Numbers,
     // Entries, packed.
     entries: Runs,
     // Option tables that several entries share, packed, by name, sorted.
@@ -429,7 +429,7 @@ impl Knowledge {
         let kept = self.kept();
         kept.lists.get()?;
         let place = kept.places.get(kept.names.find(name)?)?;
-        unpack(kept.entries.get(usize::try_from(*place).ok()?)?)
+        unpack(kept.entries.get(place)?)
     }
 
     pub(super) fn group(&self, name: &str) -> Vec<OptionTable<'_>> {
