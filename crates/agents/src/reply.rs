@@ -220,7 +220,7 @@ fn message(reason: &str, remedy: &str) -> String {
 
 /// The text without what would steer a terminal, and short enough for a pipe.
 fn bounded(text: &str) -> String {
-    let mut kept = String::new();
+    let mut kept = String::with_capacity(text.len().min(HOOK_TEXT_BYTES_MAX));
     for letter in text
         .chars()
         .filter(|letter| !letter.is_control() || "\n\t".contains(*letter))

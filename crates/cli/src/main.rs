@@ -4,6 +4,7 @@
 
 mod args;
 mod books;
+mod chance;
 mod clock;
 mod exit;
 mod failure;

@@ -1,22 +1,18 @@
 //! Opens the engine of a workspace: state, books, tools, clock and chance.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
 use tagout_gate::{Clockwork, Engine, Places, Registry, Shelf, Site, Sources, Text, Tool};
 use tagout_policy::catalogue::Catalogue;
-use tagout_vocab::{Digest, Role};
+use tagout_vocab::Role;
 
 use crate::args::{self, PlaceArgs};
 use crate::books;
 use crate::failure::Failure;
 use crate::notes::Notes;
-use crate::{clock, report, site, state};
+use crate::{chance, clock, report, site, state};
 
 /// Where the workspace and the states of all workspaces lie.
 pub(crate) fn places(place: &PlaceArgs) -> Result<Places, Failure> {
@@ -30,29 +26,9 @@ pub(crate) fn places(place: &PlaceArgs) -> Result<Places, Failure> {
 /// The clock and chance. The kernel is asked once and may fail then; afterwards nothing can, so no
 /// id and no salt is ever made of anything else.
 pub(crate) fn clockwork() -> Result<Clockwork, Failure> {
-    let seed =
-        seed().map_err(|error| Failure::failed(format!("`{RANDOM}` can't be read: {error}")))?;
-    Ok(Clockwork::new(clock::now, move || drawn(&seed)).pausing(thread::sleep))
-}
-
-const RANDOM: &str = "/dev/urandom";
-
-/// The kernel's own random bytes, of which this process draws all others.
-fn seed() -> std::io::Result<[u8; 32]> {
-    static SEED: OnceLock<[u8; 32]> = OnceLock::new();
-    if let Some(seed) = SEED.get() {
-        return Ok(*seed);
-    }
-    let mut fresh = [0; 32];
-    File::open(RANDOM)?.read_exact(&mut fresh)?;
-    Ok(*SEED.get_or_init(|| fresh))
-}
-
-/// Thirty-two bytes that nobody can tell from random ones without the seed, others each time.
-fn drawn(seed: &[u8; 32]) -> [u8; 32] {
-    static DRAWN: AtomicU64 = AtomicU64::new(0);
-    let number = DRAWN.fetch_add(1, Ordering::Relaxed).to_le_bytes();
-    *Digest::of_parts("tagout chance v1", [&seed[..], &number[..]]).as_bytes()
+    let seed = chance::seed()
+        .map_err(|error| Failure::failed(format!("the kernel gives no random bytes: {error}")))?;
+    Ok(Clockwork::new(clock::now, move || chance::drawn(&seed)).pausing(thread::sleep))
 }
 
 /// The files of the tree that decide what agents may do.

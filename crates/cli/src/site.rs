@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tagout_policy::problem::{Position, Problem};
 use tagout_vocab::limits::SIDECAR_BYTES_MAX;
+use tagout_workspace::files::Opened;
 
 use crate::failure::Failure;
 
@@ -73,6 +74,15 @@ pub(crate) fn read_sidecar(root: &Path, name: &str) -> Result<Option<String>, Pr
         hint: None,
     };
     let path = root.join(name);
+    // Most are plain files or none, and then one step tells.
+    let bytes = match Opened::plain(&path, SIDECAR_BYTES_MAX as u64) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Ok(Some(file)) => file.read(0..file.length()),
+        Ok(None) | Err(_) => None,
+    };
+    if let Some(Ok(text)) = bytes.map(String::from_utf8) {
+        return Ok(Some(text));
+    }
     let meta = match fs::metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(problem(format!("can't be read: {error}"), at)),

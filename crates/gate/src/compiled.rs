@@ -81,7 +81,7 @@ impl Site {
 
 /// What was stored for this key. Its front is read now, and the rest when it is asked for.
 fn stored<T: DeserializeOwned>(path: &Path, key: &Key) -> Option<T> {
-    let file = Opened::plain(path, RECORD_BYTES_MAX)?;
+    let file = Opened::plain(path, RECORD_BYTES_MAX).ok()??;
     let mut front = file.read(0..COMPILED_FRONT_BYTES.min(file.length()))?;
     let wanted = compiled::front_length(&front)?;
     if wanted > front.len() {

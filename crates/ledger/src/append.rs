@@ -365,6 +365,10 @@ impl Ledger {
         Ok(locked)
     }
 
+    pub(crate) const fn lock_file(&self) -> &File {
+        &self.lock
+    }
+
     pub(crate) fn refuse_if_poisoned(&self) -> Result<(), LedgerError> {
         if self.poisoned.load(Ordering::Acquire) {
             return Err(LedgerError::Poisoned {

@@ -85,15 +85,40 @@ pub(crate) struct Identity {
     changed: (i64, i64),
 }
 
-/// The file as it is now; `None` if it can't be looked at.
+impl Identity {
+    /// The file as it is now; `None` if it can't be looked at.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        Some(Self {
+            inode: found.ino(),
+            size: found.len(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        })
+    }
+
+    /// All that it consists of.
+    pub(crate) const fn numbers(self) -> [u64; 6] {
+        let Self {
+            inode,
+            size,
+            modified,
+            changed,
+        } = self;
+        [
+            inode,
+            size,
+            modified.0.cast_unsigned(),
+            modified.1.cast_unsigned(),
+            changed.0.cast_unsigned(),
+            changed.1.cast_unsigned(),
+        ]
+    }
+}
+
+/// The `format` file as it is now; `None` if it can't be looked at.
 pub(crate) fn identity(dir: &Path) -> Option<Identity> {
-    let found = fs::metadata(path(dir)).ok()?;
-    Some(Identity {
-        inode: found.ino(),
-        size: found.len(),
-        modified: (found.mtime(), found.mtime_nsec()),
-        changed: (found.ctime(), found.ctime_nsec()),
-    })
+    Identity::of(&path(dir))
 }
 
 fn missing(dir: &Path, path: &Path) -> LedgerError {

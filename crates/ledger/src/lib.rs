@@ -10,6 +10,7 @@ mod bytes;
 mod error;
 mod event;
 mod format;
+mod hint;
 mod index;
 mod keys;
 mod line;

@@ -8,6 +8,7 @@ use tagout_vocab::limits::LEDGER_TAIL_BYTES;
 
 use crate::append::{Ledger, Locked, SyncPoint};
 use crate::error::{At as _, LedgerError};
+use crate::hint::{self, Hint};
 use crate::merkle::Hash;
 use crate::place::FileId;
 use crate::seal::{self, Mark};
@@ -99,8 +100,12 @@ impl Ledger {
         Ok(Some(position))
     }
 
-    /// Finds the end of the ledger. The cost depends on the number of segments, not of events.
+    /// Finds the end of the ledger. The cost depends on the number of segments, not of events, and
+    /// mostly not even on that.
     fn look(&self) -> Result<Position, LedgerError> {
+        if let Some(position) = self.look_where_it_was() {
+            return Ok(position);
+        }
         let numbers = segment::list(&self.dir)?;
         let sealed = seal::read_mark(&self.dir)?;
         let Some((number, earlier)) = numbers.split_last() else {
@@ -118,7 +123,21 @@ impl Ledger {
             position.timestamp = before.timestamp;
         }
         self.refuse_if_missing(sealed.size, position.size)?;
+        let number = *number;
+        hint::note(self.lock_file(), &self.dir, Hint { number, sealed });
         Ok(Position { sealed, ..position })
+    }
+
+    /// The same by what an earlier look noted; `None` where that does not tell, or is not so.
+    fn look_where_it_was(&self) -> Option<Position> {
+        let Hint { number, sealed } = hint::read(self.lock_file(), &self.dir)?;
+        let next = segment::path(&self.dir, number.checked_add(1)?);
+        if next.exists() {
+            return None;
+        }
+        let position = self.open_segment(number).ok()?;
+        let is_sound = position.timestamp.is_some() && position.size >= sealed.size;
+        is_sound.then_some(Position { sealed, ..position })
     }
 
     /// Refuses to build on a ledger that has lost what a seal vouches for.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
@@ -107,9 +107,14 @@ pub(crate) fn read_small(path: &Path) -> Result<Option<Vec<u8>>, LedgerError> {
     Ok(Some(bytes))
 }
 
+/// Where the last checkpoint is stored.
+pub(crate) fn checkpoint_path(dir: &Path) -> PathBuf {
+    dir.join(CHECKPOINT)
+}
+
 /// The last checkpoint that was stored here; not yet believed.
 pub(crate) fn read_checkpoint(dir: &Path) -> Result<Option<SignedCheckpoint>, LedgerError> {
-    let path = dir.join(CHECKPOINT);
+    let path = checkpoint_path(dir);
     let Some(bytes) = read_small(&path)? else {
         return Ok(None);
     };
@@ -233,7 +238,7 @@ impl Ledger {
         let sealed = signed
             .verified(&self.origin, &[key.verifier()])
             .map_err(|source| LedgerError::Note {
-                path: self.dir.join(CHECKPOINT),
+                path: checkpoint_path(&self.dir),
                 source,
             })?;
         let leads_to_root =
@@ -296,7 +301,7 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         let is_skipped = self.options.skip_sync == Some(SyncPoint::Checkpoint);
         let sync = if is_skipped { Sync::No } else { Sync::Yes };
-        place::replace(&self.dir.join(CHECKPOINT), sealed.text().as_bytes(), sync)?;
+        place::replace(&checkpoint_path(&self.dir), sealed.text().as_bytes(), sync)?;
         let frontier = Frontier {
             size: tree.end(),
             time: now,

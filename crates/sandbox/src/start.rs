@@ -13,6 +13,8 @@
 mod heap_as_it_is;
 #[cfg(target_env = "gnu")]
 mod heap_of_gnu;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod origin_of_gnu;
 
 use std::panic;
 

@@ -1,5 +1,6 @@
 //! A file of which parts are read when they are needed.
 
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -13,12 +14,13 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens a plain file of at most `max` bytes; `None` where there is none.
-    pub fn plain(path: &Path, max: u64) -> Option<Self> {
-        let file = sys::open_unlinked(path).ok()?;
-        let stat = sys::stat(&file).ok()?;
-        let length = usize::try_from(stat.size).ok()?;
-        (stat.kind == Kind::File && stat.size <= max).then_some(Self { file, length })
+    /// Opens a plain file of at most `max` bytes; `None` where something else is there.
+    pub fn plain(path: &Path, max: u64) -> io::Result<Option<Self>> {
+        let file = sys::open_unlinked(path)?;
+        let stat = sys::stat(&file)?;
+        let length = usize::try_from(stat.size).ok();
+        let length = length.filter(|_| stat.kind == Kind::File && stat.size <= max);
+        Ok(length.map(|length| Self { file, length }))
     }
 
     /// How long it was when it was opened.

@@ -1,4 +1,5 @@
-//! Interleaved rounds: every contender once a round, a different one first each time.
+//! Interleaved rounds: every contender once a round, a different one first each time, and not always
+//! behind the same neighbour, whose traces in caches and on the disk would count as its own.
 
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub(super) fn medians_with(
     let mut samples: Vec<Vec<f64>> = vec![Vec::with_capacity(rounds); count];
     for round in 0..rounds + WARM_UP {
         for turn in 0..count {
-            let which = (round + turn) % count;
+            let which = place(round, turn, count);
             let Some(contender) = contenders.get_mut(which) else {
                 continue;
             };
@@ -47,6 +48,15 @@ pub(super) fn medians_with(
         }
     }
     Ok(samples.into_iter().map(median).collect())
+}
+
+/// Who comes in a turn of a round. The order changes with the steps that are taken around the
+/// circle, each of which meets everybody once.
+fn place(round: usize, turn: usize, count: usize) -> usize {
+    let meets_all = |step: &usize| (2..=*step).all(|by| step % by != 0 || count % by != 0);
+    let steps: Vec<usize> = (1..count.max(2)).filter(meets_all).collect();
+    let step = steps.get(round / count.max(1) % steps.len().max(1));
+    (round + turn * step.copied().unwrap_or(1)) % count.max(1)
 }
 
 /// The middle of the samples; no number where there are none.
@@ -66,7 +76,9 @@ mod tests {
     use std::cell::RefCell;
     use std::time::Duration;
 
-    use super::{Contender, WARM_UP, median, medians, medians_with};
+    use std::collections::BTreeSet;
+
+    use super::{Contender, WARM_UP, median, medians, medians_with, place};
 
     #[test]
     fn medians_are_the_middle() {
@@ -94,6 +106,25 @@ mod tests {
         assert!((found[0] - 10.0).abs() < 1e-6 && (found[1] - 20.0).abs() < 1e-6);
         drop(contenders);
         assert_eq!(order.into_inner().iter().collect::<String>(), "abbaabbaab");
+    }
+
+    #[test]
+    fn everybody_comes_once_a_round_and_behind_several_others() {
+        for count in 1..12 {
+            let mut before: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); count];
+            let mut first = BTreeSet::new();
+            for round in 0..count * count {
+                let order: Vec<usize> = (0..count).map(|turn| place(round, turn, count)).collect();
+                assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), count);
+                first.extend(order.first());
+                for pair in order.windows(2) {
+                    before[pair[1]].insert(pair[0]);
+                }
+            }
+            assert_eq!(first.len(), count);
+            let least = if count > 4 { 2 } else { 0 };
+            assert!(before.iter().all(|others| others.len() >= least), "{count}");
+        }
     }
 
     #[test]

@@ -122,12 +122,11 @@ pub(super) fn ask(event: &Event, text: &str) -> Option<Value> {
 
 /// A denial.
 pub(super) fn deny(event: &Event, text: &str) -> Option<Value> {
-    let decided = json!({ "permissionDecision": "deny", "permissionDecisionReason": text });
-    let blocked = json!({ "decision": "block", "reason": text });
+    let decided = || json!({ "permissionDecision": "deny", "permissionDecisionReason": text });
     match event.form {
-        Form::Specific => Some(specific(event, decided)),
-        Form::Flat if event.kind == Kind::Pre => Some(decided),
-        Form::Flat | Form::Block => Some(blocked),
+        Form::Specific => Some(specific(event, decided())),
+        Form::Flat if event.kind == Kind::Pre => Some(decided()),
+        Form::Flat | Form::Block => Some(json!({ "decision": "block", "reason": text })),
         Form::Decision | Form::Bridge => Some(json!({ "decision": "deny", "reason": text })),
         Form::Behavior => {
             let decision = json!({ "behavior": "deny", "message": text });

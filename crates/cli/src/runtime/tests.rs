@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{clockwork, drawn};
+use super::clockwork;
+use crate::chance::drawn;
 
 /// No two ids and no two salts are the same, also where several places of a process draw.
 #[test]

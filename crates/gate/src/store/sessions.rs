@@ -1,5 +1,6 @@
 //! Sessions, which outlive the process that they were begun in.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -98,10 +99,13 @@ impl Store {
     /// Two processes in one session come one after the other.
     pub(crate) fn lock_session(&self, id: &SessionId) -> Result<Locked, GateError> {
         let folder = self.session_folder(id);
-        if !folder.is_dir() {
-            files::ensure_dir_private(&folder)?;
+        match self.lock(&folder) {
+            Err(GateError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                files::ensure_dir_private(&folder)?;
+                self.lock(&folder)
+            }
+            locked => locked,
         }
-        self.lock(&folder)
     }
 
     /// Whether anything happened in a session.

@@ -21,7 +21,7 @@ impl Store {
     pub(crate) fn keep_ticket(&self, ticket: &Ticket) -> Result<(), GateError> {
         let path = self.ticket_path(&ticket.execution);
         let bytes = Self::bytes(&path, ticket)?;
-        Ok(files::write_note(&path, &bytes, Some(0o600))?)
+        Ok(files::write_new_note(&path, &bytes)?)
     }
 
     pub(crate) fn ticket(&self, execution: &CallId) -> Result<Option<Ticket>, GateError> {

@@ -69,6 +69,22 @@ impl Journal {
         }
     }
 
+    /// Whether nothing was written since the last checkpoint.
+    pub(crate) fn is_empty(&self) -> Result<bool, Error> {
+        let Some(number) = self.numbers()?.last().copied() else {
+            return Ok(true);
+        };
+        for ending in ["wal", "done"] {
+            match sys::stat_at(&self.folder, &name(number, ending)) {
+                Ok(stat) if stat.size > 0 => return Ok(false),
+                Ok(_) => {}
+                Err(error) if sys::is_missing(&error) => {}
+                Err(error) => return Err(Error::io("look at", NAME, error)),
+            }
+        }
+        Ok(true)
+    }
+
     fn open(&self, number: u64) -> Result<Segment, Error> {
         let file = sys::open_or_create(&self.folder, &name(number, "wal"), 0o600);
         let file = file.map_err(at("open", NAME))?.into_file();

@@ -65,6 +65,13 @@ pub(crate) fn open_unlinked(path: &Path) -> io::Result<Handle> {
     Ok(Handle(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
+/// Makes a file that was not there.
+pub(crate) fn create_unlinked(path: &Path, mode: u32) -> io::Result<Handle> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(mode);
+    Ok(Handle(rustix::fs::open(path, flags, mode)?))
+}
+
 /// Whether a path leads to something without passing through a link.
 pub(crate) fn is_plain(path: &Path) -> bool {
     plainly(path, OFlags::PATH).is_ok()

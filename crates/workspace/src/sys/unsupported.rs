@@ -61,6 +61,11 @@ pub(crate) fn open_root_unlinked(_path: &Path) -> io::Result<Handle> {
     refused()
 }
 
+/// Makes a file that was not there.
+pub(crate) fn create_unlinked(_path: &Path, _mode: u32) -> io::Result<Handle> {
+    refused()
+}
+
 /// Whether a path leads to something without passing through a link.
 pub(crate) fn is_plain(_path: &Path) -> bool {
     false
