@@ -161,13 +161,13 @@ fn open_whole(
 
 fn shelf(site: &Site, user: Option<&Text>, root: &Path) -> Result<Shelf, Failure> {
     let tree = sources(root)?;
-    let make = || {
+    let make = |site: &Site, user: Option<&Text>, tree: &Sources| {
         let catalogue = Catalogue::built_in().map_err(|problems| Failure::problems(&problems))?;
-        Ok(site.shelve(catalogue, books::user_layer(user)?, &tree)?)
+        Ok(site.shelve(catalogue, books::user_layer(user)?, tree)?)
     };
     match build() {
-        Some(build) => site.shelved(&build, (user, &tree), make),
-        None => make(),
+        Some(build) => site.shelved(&build, (user.cloned(), tree), make),
+        None => make(site, user, &tree),
     }
 }
 

@@ -3,11 +3,10 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tagout_policy::law::compiled::{self, Apart, Key};
+use tagout_policy::law::compiled::{self, Apart, CompiledError, Key};
 use tagout_policy::shell::Knowledge;
 use tagout_vocab::limits::{COMPILED_FRONT_BYTES, RECORD_BYTES_MAX};
 use tagout_workspace::files::{self, Opened};
@@ -28,14 +27,43 @@ impl Site {
     /// The shelf that `make` puts together, or the one that it put together the last time, if that
     /// was the same build with the same files: the person's own, what was accepted, the tree's.
     ///
-    /// What was kept is a cache and never a source: whatever can't be read is made again. Files
-    /// with problems are read anew each time, so that the problems are told as they stand.
-    pub fn shelved<E: From<GateError>>(
+    /// What was kept is a cache and never a source: whatever can't be read is made again, and be it
+    /// when it is asked for. Files with problems are read anew each time, so that the problems are
+    /// told as they stand.
+    pub fn shelved<E: From<GateError> + 'static>(
         &self,
         build: &str,
-        (own, tree): (Option<&Text>, &Sources),
-        make: impl FnOnce() -> Result<Shelf, E>,
+        (own, tree): (Option<Text>, Sources),
+        make: impl Fn(&Self, Option<&Text>, &Sources) -> Result<Shelf, E> + Send + Sync + 'static,
     ) -> Result<Shelf, E> {
+        let key = self.key(build, own.as_ref(), &tree)?;
+        let (path, programs) = (self.compiled_path(), self.programs_path());
+        let knowledge = knowledge(build.to_owned(), programs.clone());
+        let site = self.clone();
+        let make: Arc<Make<E>> = Arc::new(move || make(&site, own.as_ref(), &tree));
+        let known = front_of(&path, &key, |file| Rest {
+            file,
+            path: path.clone(),
+            key,
+            make: Arc::clone(&make),
+            mended: OnceLock::new(),
+        });
+        let is_known = known.is_some();
+        let mut whole: Shelf = known.map_or_else(|| make(), Ok)?;
+        whole.books.knowledge = knowledge;
+        if !is_known {
+            if whole.broken.is_empty() {
+                store(&path, &compiled::encode(&key, &whole));
+            }
+            // Whoever makes the books has time; the next process may be one that has none.
+            if !programs.exists() {
+                whole.books.knowledge.is_there();
+            }
+        }
+        Ok(whole)
+    }
+
+    fn key(&self, build: &str, own: Option<&Text>, tree: &Sources) -> Result<Key, GateError> {
         let accepted = self.accepted_bytes()?;
         let named = |text: &'static str| move |bytes| (text, bytes);
         let own = own.map(|one| {
@@ -49,38 +77,34 @@ impl Site {
             .flat_map(|(kind, one)| [(kind, one.name.as_bytes()), ("text", one.text.as_bytes())]);
         let sources = own.into_iter().flatten();
         let sources = sources.chain(accepted.as_deref().map(named("accepted")));
-        let key = Key::of(build, sources.chain(texts));
-        let path = self.compiled_path();
-        // The knowledge of programs is the build's own, whatever the files say.
-        let (programs, build) = (self.programs_path(), build.to_owned());
-        let path_of_programs = programs.clone();
-        let knowledge = Knowledge::later(move || {
-            let fixed = Key::of(&build, []);
-            stored(&programs, &fixed).or_else(|| {
-                let parsed = Knowledge::built_in().ok()?.kept().clone();
-                store(&programs, &fixed, &parsed);
-                Some(parsed)
-            })
-        });
-        let known = stored::<Shelf>(&path, &key);
-        let is_known = known.is_some();
-        let mut whole = known.map_or_else(make, Ok)?;
-        whole.books.knowledge = knowledge;
-        if !is_known {
-            if whole.broken.is_empty() {
-                store(&path, &key, &whole);
-            }
-            // Whoever makes the books has time; the next process may be one that has none.
-            if !path_of_programs.exists() {
-                whole.books.knowledge.is_there();
-            }
-        }
-        Ok(whole)
+        Ok(Key::of(build, sources.chain(texts)))
     }
 }
 
+/// Puts the books together once more.
+type Make<E> = dyn Fn() -> Result<Shelf, E> + Send + Sync;
+
+/// The knowledge of programs is the build's own, whatever the files say.
+fn knowledge(build: String, path: PathBuf) -> Knowledge {
+    Knowledge::later(move || {
+        let fixed = Key::of(&build, []);
+        // It is asked for as a whole.
+        let known = files::read(&path, RECORD_BYTES_MAX).ok().flatten();
+        let known = known.and_then(|bytes| compiled::decode(&bytes, &fixed).ok());
+        known.or_else(|| {
+            let parsed = Knowledge::built_in().ok()?.kept().clone();
+            store(&path, &compiled::encode_whole(&fixed, &parsed));
+            Some(parsed)
+        })
+    })
+}
+
 /// What was stored for this key. Its front is read now, and the rest when it is asked for.
-fn stored<T: DeserializeOwned>(path: &Path, key: &Key) -> Option<T> {
+fn front_of<T: DeserializeOwned, A: Apart + 'static>(
+    path: &Path,
+    key: &Key,
+    rest: impl FnOnce(Opened) -> A,
+) -> Option<T> {
     let file = Opened::plain(path, RECORD_BYTES_MAX).ok()??;
     let mut front = file.read(0..COMPILED_FRONT_BYTES.min(file.length()))?;
     let wanted = compiled::front_length(&front)?;
@@ -88,31 +112,42 @@ fn stored<T: DeserializeOwned>(path: &Path, key: &Key) -> Option<T> {
         front.extend(file.read(front.len()..wanted)?);
     }
     front.truncate(wanted);
-    let (length, path) = (file.length(), path.to_owned());
-    let rest = Arc::new(Rest { file, path });
-    compiled::decode_front(&Arc::new(front), key, (length, rest)).ok()
+    let length = file.length();
+    compiled::decode_front(&Arc::new(front), key, (length, Arc::new(rest(file)))).ok()
 }
 
-/// The part of a stored book that is read when it is asked for.
-struct Rest {
+/// The part of stored books that is read when it is asked for.
+struct Rest<E> {
     file: Opened,
     path: PathBuf,
+    key: Key,
+    make: Arc<Make<E>>,
+    /// The books as they were stored, made once more.
+    mended: OnceLock<Option<Vec<u8>>>,
 }
 
-impl Apart for Rest {
+impl<E: 'static> Apart for Rest<E> {
     fn fetch(&self, range: Range<usize>) -> Option<Vec<u8>> {
-        self.file.read(range)
+        match self.mended.get() {
+            None => self.file.read(range),
+            Some(bytes) => bytes.as_ref()?.get(range).map(<[u8]>::to_vec),
+        }
     }
 
-    /// The next process makes the books anew.
-    fn is_damaged(&self) {
-        drop(files::remove_note(&self.path));
+    /// The same sources give the same books, so that everything lies where it lay.
+    fn mend(&self) {
+        self.mended.get_or_init(|| {
+            let made = (self.make)().ok()?;
+            let bytes = compiled::encode(&self.key, &made);
+            store(&self.path, &bytes);
+            bytes.ok()
+        });
     }
 }
 
-fn store<T: Serialize>(path: &Path, key: &Key, value: &T) {
-    if let Ok(bytes) = compiled::encode(key, value) {
+fn store(path: &Path, bytes: &Result<Vec<u8>, CompiledError>) {
+    if let Ok(bytes) = bytes {
         // Without it the next process reads the files again.
-        drop(files::write_note(path, &bytes, Some(0o600)));
+        drop(files::write_note(path, bytes, Some(0o600)));
     }
 }

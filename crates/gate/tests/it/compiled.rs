@@ -1,6 +1,7 @@
 //! The books that an earlier process put together, and when they are put together anew.
 
-use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tagout_gate::{GateError, Shelf, Site, Sources, Text};
 use tagout_policy::law::{Layer, Source, read};
@@ -17,10 +18,22 @@ fn text(name: &str, text: &str) -> Text {
 }
 
 /// A shelf and whether it was put together for it.
-fn shelved(site: &Site, build: &str, (own, tree): (Option<&Text>, &Sources)) -> (Shelf, bool) {
-    let is_new = Cell::new(false);
-    let make = || -> Result<Shelf, GateError> {
-        is_new.set(true);
+fn shelved(site: &Site, build: &str, files: (Option<&Text>, &Sources)) -> (Shelf, bool) {
+    let (shelf, made) = counted(site, build, files);
+    let is_new = made.load(Ordering::Relaxed) > 0;
+    (shelf, is_new)
+}
+
+/// A shelf and how often it was put together for it, also later.
+fn counted(
+    site: &Site,
+    build: &str,
+    (own, tree): (Option<&Text>, &Sources),
+) -> (Shelf, Arc<AtomicUsize>) {
+    let made = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&made);
+    let make = move |site: &Site, own: Option<&Text>, tree: &Sources| {
+        count.fetch_add(1, Ordering::Relaxed);
         let layer = |one: &Text| -> Layer {
             read(Source::user(one.name.clone()), &one.text)
                 .unwrap()
@@ -28,8 +41,9 @@ fn shelved(site: &Site, build: &str, (own, tree): (Option<&Text>, &Sources)) -> 
         };
         site.shelve(catalogue().clone(), own.map(layer), tree)
     };
-    let shelf = site.shelved(build, (own, tree), make).unwrap();
-    (shelf, is_new.get())
+    let files = (own.cloned(), tree.clone());
+    let shelf = site.shelved::<GateError>(build, files, make).unwrap();
+    (shelf, made)
 }
 
 /// Nothing is parsed that did not change, and whatever changed is: a file of the tree, the person's
@@ -70,13 +84,25 @@ fn damaged_and_broken_books_are_read_again() {
     let (site, tree) = (world.site(), world.sources());
     let (first, _) = shelved(&site, "1", (None, &tree));
     let kept = site.state().join("gate/law/compiled");
-    let mut bytes = std::fs::read(&kept).unwrap();
-    let last = bytes.len() - 1;
-    bytes[last] ^= 1;
-    std::fs::write(&kept, bytes).unwrap();
-    let (again, made) = shelved(&site, "1", (None, &tree));
-    assert!(made);
-    assert_eq!(first, again);
+    let whole = std::fs::read(&kept).unwrap();
+    for place in [0, 20, 200, whole.len() / 2, whole.len() - 1] {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        std::fs::write(&kept, bytes).unwrap();
+        // What lies apart is looked at when it is asked for, and made again then, once.
+        let (again, made) = counted(&site, "1", (None, &tree));
+        assert_eq!(first, again, "{place}");
+        assert_eq!(made.load(Ordering::Relaxed), 1, "{place}");
+        assert_eq!(
+            std::fs::read(&kept).unwrap(),
+            whole,
+            "{place}: it is kept again"
+        );
+    }
+    for cut in [0, 10, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&kept, &whole[..cut]).unwrap();
+        assert!(shelved(&site, "1", (None, &tree)).1, "{cut}");
+    }
 
     let mut broken = tree.clone();
     broken.policies = vec![text("hook_policy.yaml", "profile: [")];

@@ -20,8 +20,8 @@ pub trait Apart: Send + Sync {
     /// Some bytes of it. `None` where they can't be read.
     fn fetch(&self, range: Range<usize>) -> Option<Vec<u8>>;
 
-    /// What was fetched is not what was written: the book is of no use any more.
-    fn is_damaged(&self);
+    /// What was fetched is not what was written. It is asked for once more after this.
+    fn mend(&self);
 }
 
 /// Somewhere apart, for as long as the book is in use.
@@ -99,15 +99,13 @@ impl Values {
 impl There {
     fn get(&self, at: usize) -> Option<Vec<u8>> {
         let own = self.ends.range(at)?;
-        let place = self.start.checked_add(own.start)?;
-        let found = self
-            .apart
-            .fetch(place..self.start.checked_add(own.end)?)
-            .and_then(|bytes| without_sum(bytes, place));
-        if found.is_none() {
-            self.apart.is_damaged();
-        }
-        found
+        let start = self.start.checked_add(own.start)?;
+        let end = self.start.checked_add(own.end)?;
+        let fetched = || without_sum(self.apart.fetch(start..end)?, start);
+        fetched().or_else(|| {
+            self.apart.mend();
+            fetched()
+        })
     }
 }
 

@@ -230,7 +230,7 @@ impl Apart for Counted {
         self.bytes.fetch(range)
     }
 
-    fn is_damaged(&self) {
+    fn mend(&self) {
         self.damaged.fetch_add(1, Ordering::Relaxed);
     }
 }

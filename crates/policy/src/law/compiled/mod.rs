@@ -94,9 +94,23 @@ impl Key {
     }
 }
 
-/// Writes a value so that [`decode`] gives it back for the same key.
+/// Writes a value so that [`decode`] gives it back for the same key. What stays packed in it lies
+/// apart.
 pub fn encode<T: Serialize>(key: &Key, value: &T) -> Result<Vec<u8>, CompiledError> {
     let (payload, apart) = packed::put_apart(|| postcard::to_allocvec(value));
+    framed(key, payload, &apart)
+}
+
+/// The same with everything in the front.
+pub fn encode_whole<T: Serialize>(key: &Key, value: &T) -> Result<Vec<u8>, CompiledError> {
+    framed(key, postcard::to_allocvec(value), &[])
+}
+
+fn framed(
+    key: &Key,
+    payload: postcard::Result<Vec<u8>>,
+    apart: &[u8],
+) -> Result<Vec<u8>, CompiledError> {
     let payload = payload.map_err(|source| CompiledError::Codec { source })?;
     let mut bytes = Vec::with_capacity(HEADER_BYTES + payload.len() + apart.len());
     bytes.extend(MAGIC);
@@ -126,7 +140,7 @@ impl Apart for Vec<u8> {
         self.get(range).map(<[u8]>::to_vec)
     }
 
-    fn is_damaged(&self) {}
+    fn mend(&self) {}
 }
 
 /// The bytes behind the front.
@@ -141,8 +155,8 @@ impl Apart for Behind {
         self.whole.fetch(start..range.end.checked_add(self.front)?)
     }
 
-    fn is_damaged(&self) {
-        self.whole.is_damaged();
+    fn mend(&self) {
+        self.whole.mend();
     }
 }
 
