@@ -4,6 +4,7 @@ use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
     At, Command, Does, Handler, Install, Layout, Moved, Off, Shows, Switch, Unit,
 };
+use crate::install::sources::Source;
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents,
@@ -130,6 +131,16 @@ const INSTALL: Install = Install {
         At::project(".github/hooks/tagout.json"),
         At::user(".copilot/hooks/tagout.json"),
         At::managed("etc/github-copilot/policy.d/tagout.json"),
+    ],
+    sources: &[
+        Source::folder(At::project(".github/hooks")),
+        Source::file(At::project(".github/copilot/settings.json")),
+        Source::file(At::project(".claude/settings.json")),
+        Source::file(At::project(".claude/settings.local.json")),
+        Source::folder(At::user(".copilot/hooks")),
+        Source::file(At::user(".copilot/settings.json")),
+        Source::file(At::user(".copilot/config.json")),
+        Source::folder(At::managed("etc/github-copilot/policy.d")),
     ],
     through: None,
     layout: Layout::Handlers {

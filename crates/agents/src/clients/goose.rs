@@ -2,6 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{At, Command, Handler, Install, Layout, Shows, Unit};
+use crate::install::sources::Source;
 use crate::profile::{
     Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers, Profile,
     Prompts, Subagents,
@@ -70,6 +71,10 @@ const INSTALL: Install = Install {
     files: &[
         At::project(".agents/plugins/tagout"),
         At::user(".agents/plugins/tagout"),
+    ],
+    sources: &[
+        Source::plugins(At::project(".agents/plugins")),
+        Source::plugins(At::user(".agents/plugins")),
     ],
     through: None,
     layout: Layout::PluginFolder {

@@ -169,14 +169,6 @@ fn installed(client: Client, scope: Scope, binary: &Binary, texts: &Texts, add: 
                 format!("no hook for {}", gone.join(", ")),
             );
         }
-        let others = text.map_or(0, |text| foreign(client, place, text));
-        if others > 0 {
-            let text = match others {
-                1 => "a hook of somebody else stands beside Tagout's".to_owned(),
-                many => format!("{many} hooks of others stand beside Tagout's"),
-            };
-            add(FindingKind::Foreign, Some(place), text);
-        }
     }
     match install_plan(client, scope, binary, texts) {
         Err(error) => add(FindingKind::Unreadable, None, error.to_string()),
@@ -244,25 +236,4 @@ fn list(client: Client, event: &Event, text: &str) -> Vec<Value> {
         Some(Value::Array(items)) => items,
         Some(_) | None => Vec::new(),
     }
-}
-
-fn foreign(client: Client, place: &Place, text: &str) -> usize {
-    if scripts::is_script(client, place) || place.is_toml() {
-        return 0;
-    }
-    let mut ways = Vec::new();
-    let mut count = 0;
-    for event in client.events() {
-        let way = path(client, event);
-        if ways.contains(&way) {
-            continue;
-        }
-        let others = list(client, event, text);
-        count += others
-            .iter()
-            .filter(|value| !command::is_ours(client, value))
-            .count();
-        ways.push(way);
-    }
-    count
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tagout_agents::install::files;
 use tagout_agents::install::plan::Scope;
+use tagout_agents::install::sources::{Source, Which};
 use tagout_agents::profile::{Ask, Evidence, Failing, Prompts, Rewrite, Subagents, Then};
 use tagout_agents::{Client, Kind};
 
@@ -105,6 +106,35 @@ fn places() -> Vec<String> {
     Client::ALL.iter().map(row).collect()
 }
 
+fn source(source: &Source) -> String {
+    let path = source.at.path;
+    match source.which {
+        Which::Itself => format!("`{path}`"),
+        Which::Endings([one]) => format!("`{path}/*.{one}`"),
+        Which::Endings(many) => format!("`{path}/*.{{{}}}`", many.join(",")),
+        Which::Beneath(file) => format!("`{path}/*/{file}`"),
+        Which::Events => format!("`{path}/EVENT`"),
+    }
+}
+
+fn sources() -> Vec<String> {
+    let row = |client: &Client| {
+        let sources = client.profile().install.sources;
+        let at = |scope| {
+            let mine = sources.iter().filter(|source| source.at.scope == scope);
+            let shown: Vec<String> = mine.map(source).collect();
+            if shown.is_empty() {
+                "–".to_owned()
+            } else {
+                shown.join(", ")
+            }
+        };
+        let [project, user, managed] = Scope::ALL.map(at);
+        format!("| `{client}` | {project} | {user} | {managed} |")
+    };
+    Client::ALL.iter().map(row).collect()
+}
+
 fn around() -> Vec<String> {
     let row = |client: &Client| {
         let install = &client.profile().install;
@@ -149,7 +179,7 @@ fn open() -> Vec<String> {
 #[test]
 fn the_page_says_what_the_tables_say() {
     let page = page();
-    let expected: Vec<String> = [honours(), fails(), places(), around(), open()]
+    let expected: Vec<String> = [honours(), fails(), places(), sources(), around(), open()]
         .into_iter()
         .flatten()
         .collect();
