@@ -153,7 +153,6 @@ const INSTALL: Install = Install {
     open: &[
         "a trusted repository's `config.toml` can switch hooks off, but not managed ones",
         "text typed into a running command reaches no hook",
-        "a hook that the client stops for taking too long lets the tool run",
     ],
     moved: &[Moved::folder("CODEX_HOME", ".codex")],
     shows: Shows {

@@ -172,8 +172,6 @@ const INSTALL: Install = Install {
     ],
     open: &[
         "a trusted repository's settings can switch hooks off; the managed scope withstands it",
-        "a hook that the client stops for taking too long lets the tool run",
-        "an answer that is cut off lets the tool run",
         "the editor reads the same folder, so its calls reach this hook too",
     ],
     moved: &[Moved::folder("COPILOT_HOME", ".copilot")],

@@ -118,7 +118,6 @@ const INSTALL: Install = Install {
     open: &[
         "the hook file can be changed in the middle of a session, and the change counts at once",
         "a question to the person lets the tool run when permissions are skipped",
-        "a hook that the client stops for taking too long lets the tool run",
     ],
     moved: &[],
     shows: Shows {

@@ -133,8 +133,6 @@ const INSTALL: Install = Install {
     open: &[
         "a trusted repository's settings can switch hooks off; the managed scope withstands it, \
          but for a list of disabled hooks that names its very command",
-        "a subagent's calls look like its parent's",
-        "a hook that the client stops for taking too long lets the tool run",
     ],
     moved: &[Moved::home("GEMINI_CLI_HOME", ".gemini")],
     shows: Shows {

@@ -92,7 +92,6 @@ const INSTALL: Install = Install {
     open: &[
         "a subagent's calls reach no hook, so delegating is denied by default",
         "arguments can't be rewritten, so shell commands run as they are or not at all",
-        "a hook that the client stops for taking too long lets the tool run",
     ],
     moved: &[],
     shows: Shows {

@@ -115,7 +115,6 @@ const INSTALL: Install = Install {
     needs: &["trust the folder, or its settings are not read"],
     open: &[
         "other arguments than the model's are dropped, so shell commands can't be rewritten",
-        "a hook that the client stops for taking too long lets the tool run",
         "a trusted repository's settings can switch hooks off, and there is no managed scope",
     ],
     moved: &[Moved::folder("QWEN_HOME", ".qwen")],

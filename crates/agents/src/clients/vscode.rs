@@ -118,7 +118,6 @@ const INSTALL: Install = Install {
     needs: &["trust the workspace; hooks are a preview and may have to be switched on"],
     open: &[
         "its hooks are those of the command line, whose files it reads; payloads tell them apart",
-        "a hook that fails in any other way than with code 2 lets the tool run",
     ],
     moved: &[Moved::folder("XDG_CONFIG_HOME", ".config")],
     shows: Shows {

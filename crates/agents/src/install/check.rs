@@ -6,9 +6,10 @@ use super::plan::{Does, Off, Place, Scope, Switch};
 use super::settings::setting;
 use super::{
     Binary, Texts, command, files, host, install_plan, instruction_file, jsonc, path, scripts,
+    stays_open,
 };
 use crate::client::Client;
-use crate::profile::{Event, Evidence, Subagents};
+use crate::profile::{Event, Evidence};
 
 /// One thing that a person should know about a client's hooks.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -84,12 +85,8 @@ pub fn check(client: Client, scope: Scope, binary: &Binary, texts: &Texts) -> Ve
     for need in profile.install.needs {
         add(FindingKind::Needs, None, (*need).to_owned());
     }
-    for open in profile.install.open {
-        add(FindingKind::Open, None, (*open).to_owned());
-    }
-    if profile.subagents == Subagents::Unmarked {
-        let text = "subagents can't be told from their parent, so both act under one intent";
-        add(FindingKind::Open, None, text.to_owned());
+    for open in stays_open(client) {
+        add(FindingKind::Open, None, open);
     }
     if let Evidence::Read { source } = profile.evidence {
         let text = format!("never run against Tagout; what is known comes from {source}");

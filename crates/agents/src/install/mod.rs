@@ -12,6 +12,7 @@ mod command;
 mod edit;
 mod instructions;
 mod jsonc;
+mod open;
 pub mod plan;
 mod rules;
 mod scripts;
@@ -29,6 +30,7 @@ pub use canary::{Canary, Registered, canary, is_canary, is_denial, registered};
 pub use check::{Finding, FindingKind, check, is_sandboxed, places};
 pub use instructions::{instruction_block, instruction_file, put_instructions, take_instructions};
 pub use jsonc::TextError;
+pub use open::stays_open;
 pub use rules::{OwnRule, OwnRules, own_rules};
 
 use crate::client::Client;
