@@ -1,5 +1,5 @@
-//! The keys of a TOML text, and whether tables can be added to its end: it has to be whole, and must
-//! not say already what they say.
+//! The keys of a TOML text, and whether tables can be added to its end: it has to be whole, and
+//! must not say already what they say.
 
 use super::jsonc::TextError;
 

@@ -415,8 +415,8 @@ fn documented_payloads_are_understood() {
     insta::assert_snapshot!("documented", lines.join("\n"));
 }
 
-/// Other spellings of events that were captured, as documentation writes them: those of the editor's
-/// extension of a client whose command line was run.
+/// Other spellings of events that were captured, as documentation writes them: those of the
+/// editor's extension of a client whose command line was run.
 const OTHER_SPELLINGS: &[(Client, &str, &str)] = &[
     (
         Client::Cline,

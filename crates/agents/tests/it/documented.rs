@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tagout_agents::install::plan::Scope;
+use tagout_agents::install::plan::{Base, Scope};
 use tagout_agents::install::sources::{Source, Which};
 use tagout_agents::install::{files, stays_open};
 use tagout_agents::profile::{Ask, Evidence, Failing, Prompts, Rewrite, Subagents, Then};
@@ -107,7 +107,12 @@ fn places() -> Vec<String> {
 }
 
 fn source(source: &Source) -> String {
-    let path = source.at.path;
+    let root = match source.at.base {
+        Base::Workspace => "",
+        Base::Home => "~/",
+        Base::System => "/",
+    };
+    let path = format!("{root}{}", source.at.path);
     match source.which {
         Which::Itself => format!("`{path}`"),
         Which::Endings([one]) => format!("`{path}/*.{one}`"),

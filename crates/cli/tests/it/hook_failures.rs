@@ -5,7 +5,8 @@
 //!
 //! Three rows exist only in debug builds: a panic, an abort and a stack that runs out come from a
 //! switch that the released program does not have, because nobody may ask it to fail. Every other
-//! row holds for any build; signals and time-outs meet a hook that waits for the rest of its payload.
+//! row holds for any build; signals and time-outs meet a hook that waits for the rest of its
+//! payload.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// What the clients that were run offered their models: each tool's keys, those with `?` need not be
-/// given.
+/// What the clients that were run offered their models: each tool's keys, those with `?` need not
+/// be given.
 const ON_WIRE: &str = include_str!("../../../tests/fixtures/keys_on_wire.json");
 
 /// The one tool whose arguments on the wire are not those that a hook sees: there a text without
