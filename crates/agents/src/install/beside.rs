@@ -74,7 +74,11 @@ fn count(client: Client, form: Form, place: &Place, text: &str) -> Result<usize,
 /// every version.
 fn others(value: &Value) -> usize {
     match value {
-        Value::Array(entries) => entries.iter().flat_map(handlers).filter(is_other).count(),
+        Value::Array(entries) => entries
+            .iter()
+            .flat_map(handlers)
+            .filter(|handler| is_other(handler))
+            .count(),
         Value::Object(events) => {
             let lists = events.values().filter(|value| value.is_array());
             lists.map(others).sum()
@@ -91,7 +95,7 @@ fn handlers(entry: &Value) -> &[Value] {
     }
 }
 
-fn is_other(handler: &&Value) -> bool {
+fn is_other(handler: &Value) -> bool {
     let off = handler.get("enabled") == Some(&Value::Bool(false));
     handler.is_object() && !off && !is_tagouts(handler)
 }
