@@ -724,6 +724,9 @@ pub const LOG_REASON_CHARS_MAX: usize = 160;
 /// How long a hook may take that does not know its event.
 pub const HOOK_UNKNOWN_EVENT_MS_MAX: u64 = 2_000;
 
+/// Names of a folder that are looked at for hooks of others.
+pub const HOOK_FOLDER_NAMES_MAX: usize = 2_000;
+
 /// Intents that a client is told of at its start.
 pub const HOOK_INTENTS_SHOWN_MAX: usize = 8;
 

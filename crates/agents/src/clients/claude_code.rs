@@ -5,6 +5,7 @@ use crate::install::plan::{
     At, Closed, Command, Does, Handler, Install, Layout, Moved, Narrow, Off, OwnSandbox,
     RuleSource, RuleSyntax, Shows, Switch, Unit,
 };
+use crate::install::sources::Source;
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents, Then,
@@ -128,6 +129,12 @@ const MANAGED: At = At::managed("etc/claude-code/managed-settings.json");
 const INSTALL: Install = Install {
     // The command holds paths of this machine, so it goes into the file that is not committed.
     files: &[LOCAL, USER, MANAGED],
+    sources: &[
+        Source::file(LOCAL),
+        Source::file(SHARED),
+        Source::file(USER),
+        Source::file(MANAGED),
+    ],
     through: None,
     layout: Layout::Groups {
         under: Some("hooks"),

@@ -2,6 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{At, Install, Layout, Shows};
+use crate::install::sources::Source;
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents, Then,
@@ -104,6 +105,12 @@ const EVENTS: &[Event] = &[
 
 const INSTALL: Install = Install {
     files: &[At::project(".cline/hooks"), At::user(".cline/hooks")],
+    sources: &[
+        Source::events(At::project(".cline/hooks")),
+        Source::events(At::project(".clinerules/hooks")),
+        Source::events(At::user(".cline/hooks")),
+        Source::events(At::user("Documents/Cline/Hooks")),
+    ],
     through: None,
     layout: Layout::Executables,
     instructions: ".clinerules/tagout.md",

@@ -5,6 +5,7 @@ use crate::install::plan::{
     At, Command, Does, Handler, Held, Install, Layout, Moved, Off, OwnSandbox, RuleSource,
     RuleSyntax, Shows, Switch, Unit,
 };
+use crate::install::sources::Source;
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents,
@@ -93,6 +94,15 @@ const MANAGED: At = At::managed("etc/codex/requirements.toml");
 
 const INSTALL: Install = Install {
     files: &[PROJECT, USER, MANAGED],
+    sources: &[
+        Source::file(PROJECT),
+        Source::file(At::project(".codex/config.toml")),
+        Source::file(USER),
+        Source::file(At::user(".codex/config.toml")),
+        Source::file(At::managed("etc/codex/hooks.json")),
+        Source::file(At::managed("etc/codex/config.toml")),
+        Source::file(MANAGED),
+    ],
     through: None,
     layout: Layout::Groups {
         under: Some("hooks"),
@@ -143,7 +153,6 @@ const INSTALL: Install = Install {
     open: &[
         "a trusted repository's `config.toml` can switch hooks off, but not managed ones",
         "text typed into a running command reaches no hook",
-        "a hook that the client stops for taking too long lets the tool run",
     ],
     moved: &[Moved::folder("CODEX_HOME", ".codex")],
     shows: Shows {

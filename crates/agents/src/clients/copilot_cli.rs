@@ -4,6 +4,7 @@ use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
     At, Command, Does, Handler, Install, Layout, Moved, Off, Shows, Switch, Unit,
 };
+use crate::install::sources::Source;
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents,
@@ -131,6 +132,16 @@ const INSTALL: Install = Install {
         At::user(".copilot/hooks/tagout.json"),
         At::managed("etc/github-copilot/policy.d/tagout.json"),
     ],
+    sources: &[
+        Source::folder(At::project(".github/hooks")),
+        Source::file(At::project(".github/copilot/settings.json")),
+        Source::file(At::project(".claude/settings.json")),
+        Source::file(At::project(".claude/settings.local.json")),
+        Source::folder(At::user(".copilot/hooks")),
+        Source::file(At::user(".copilot/settings.json")),
+        Source::file(At::user(".copilot/config.json")),
+        Source::folder(At::managed("etc/github-copilot/policy.d")),
+    ],
     through: None,
     layout: Layout::Handlers {
         handler: Handler {
@@ -161,8 +172,6 @@ const INSTALL: Install = Install {
     ],
     open: &[
         "a trusted repository's settings can switch hooks off; the managed scope withstands it",
-        "a hook that the client stops for taking too long lets the tool run",
-        "an answer that is cut off lets the tool run",
         "the editor reads the same folder, so its calls reach this hook too",
     ],
     moved: &[Moved::folder("COPILOT_HOME", ".copilot")],

@@ -4,6 +4,7 @@ use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
     At, Closed, Command, Handler, Install, Layout, Narrow, RuleSource, RuleSyntax, Shows, Unit,
 };
+use crate::install::sources::Source;
 use crate::profile::{
     Ask, CallForm, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark,
     Powers, Profile, Prompts, Rewrite, Subagents, Then,
@@ -130,6 +131,14 @@ const INSTALL: Install = Install {
         At::project(".cursor/hooks.json"),
         At::user(".cursor/hooks.json"),
         At::managed("etc/cursor/hooks.json"),
+    ],
+    sources: &[
+        Source::file(At::project(".cursor/hooks.json")),
+        Source::file(At::project(".claude/settings.json")),
+        Source::file(At::project(".claude/settings.local.json")),
+        Source::file(At::user(".cursor/hooks.json")),
+        Source::file(At::user(".claude/settings.json")),
+        Source::file(At::managed("etc/cursor/hooks.json")),
     ],
     through: None,
     layout: Layout::Handlers {

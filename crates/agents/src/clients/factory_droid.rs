@@ -5,6 +5,7 @@ use crate::install::plan::{
     At, Command, Does, Handler, Install, Layout, Narrow, Off, RuleSource, RuleSyntax, Shows,
     Switch, Unit,
 };
+use crate::install::sources::{Form as HookForm, Source};
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents,
@@ -85,6 +86,16 @@ const INSTALL: Install = Install {
         At::project(".factory/hooks.json"),
         At::user(".factory/hooks.json"),
     ],
+    sources: &[
+        Source::file(At::project(".factory/hooks.json")).formed(HookForm::Top),
+        Source::file(At::project(".factory/hooks/hooks.json")).formed(HookForm::Top),
+        Source::file(SETTINGS[0]),
+        Source::file(At::project(".factory/settings.local.json")),
+        Source::file(At::user(".factory/hooks.json")).formed(HookForm::Top),
+        Source::file(At::user(".factory/hooks/hooks.json")).formed(HookForm::Top),
+        Source::file(SETTINGS[1]),
+        Source::file(At::managed("etc/factory/settings.json")),
+    ],
     through: None,
     layout: Layout::Groups {
         under: None,
@@ -107,7 +118,6 @@ const INSTALL: Install = Install {
     open: &[
         "the hook file can be changed in the middle of a session, and the change counts at once",
         "a question to the person lets the tool run when permissions are skipped",
-        "a hook that the client stops for taking too long lets the tool run",
     ],
     moved: &[],
     shows: Shows {

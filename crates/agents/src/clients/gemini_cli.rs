@@ -5,6 +5,7 @@ use crate::install::plan::{
     At, Command, Does, Handler, Held, Install, Layout, Moved, Narrow, Off, OwnSandbox, RuleSource,
     RuleSyntax, Shows, Switch, Unit,
 };
+use crate::install::sources::Source;
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents,
@@ -91,6 +92,13 @@ const MANAGED: At = At::managed("etc/gemini-cli/settings.json");
 
 const INSTALL: Install = Install {
     files: &[PROJECT, USER, MANAGED],
+    sources: &[
+        Source::file(PROJECT),
+        Source::plugins(At::project(".gemini/extensions")),
+        Source::file(USER),
+        Source::plugins(At::user(".gemini/extensions")),
+        Source::file(MANAGED),
+    ],
     through: None,
     layout: Layout::Groups {
         under: Some("hooks"),
@@ -125,8 +133,6 @@ const INSTALL: Install = Install {
     open: &[
         "a trusted repository's settings can switch hooks off; the managed scope withstands it, \
          but for a list of disabled hooks that names its very command",
-        "a subagent's calls look like its parent's",
-        "a hook that the client stops for taking too long lets the tool run",
     ],
     moved: &[Moved::home("GEMINI_CLI_HOME", ".gemini")],
     shows: Shows {

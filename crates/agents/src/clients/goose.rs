@@ -2,6 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{At, Command, Handler, Install, Layout, Shows, Unit};
+use crate::install::sources::Source;
 use crate::profile::{
     Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers, Profile,
     Prompts, Subagents,
@@ -71,6 +72,10 @@ const INSTALL: Install = Install {
         At::project(".agents/plugins/tagout"),
         At::user(".agents/plugins/tagout"),
     ],
+    sources: &[
+        Source::plugins(At::project(".agents/plugins")),
+        Source::plugins(At::user(".agents/plugins")),
+    ],
     through: None,
     layout: Layout::PluginFolder {
         handler: Handler {
@@ -87,7 +92,6 @@ const INSTALL: Install = Install {
     open: &[
         "a subagent's calls reach no hook, so delegating is denied by default",
         "arguments can't be rewritten, so shell commands run as they are or not at all",
-        "a hook that the client stops for taking too long lets the tool run",
     ],
     moved: &[],
     shows: Shows {

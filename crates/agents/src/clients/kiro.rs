@@ -2,6 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{At, Install, Layout, Shows};
+use crate::install::sources::Source;
 use crate::profile::{
     Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers, Profile,
     Prompts, Subagents, Then,
@@ -82,6 +83,12 @@ const INSTALL: Install = Install {
     files: &[
         At::project(".kiro/hooks/tagout.json"),
         At::user(".kiro/hooks/tagout.json"),
+    ],
+    sources: &[
+        Source::folder(At::project(".kiro/hooks")),
+        Source::folder(At::project(".kiro/agents")),
+        Source::folder(At::user(".kiro/hooks")),
+        Source::folder(At::user(".kiro/agents")),
     ],
     through: None,
     layout: Layout::Triggers,

@@ -2,6 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{At, Install, Layout, Moved, RuleSource, RuleSyntax, Shows};
+use crate::install::sources::{Form as HookForm, Source};
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents, Then,
@@ -115,10 +116,29 @@ const CONFIGURATION: [At; 2] = [
     At::user(".config/opencode/opencode.json"),
 ];
 
+const SCRIPTS: &[&str] = &["js", "ts"];
+
+/// A configuration that names further plugins.
+const fn listed(at: At) -> Source {
+    Source::file(at).formed(HookForm::Listed("plugin"))
+}
+
 const INSTALL: Install = Install {
     files: &[
         At::project(".opencode/plugin/tagout.js"),
         At::user(".config/opencode/plugin/tagout.js"),
+    ],
+    sources: &[
+        Source::scripts(At::project(".opencode/plugin"), SCRIPTS),
+        Source::scripts(At::project(".opencode/plugins"), SCRIPTS),
+        listed(CONFIGURATION[0]),
+        listed(At::project("opencode.jsonc")),
+        listed(At::project(".opencode/opencode.json")),
+        listed(At::project(".opencode/opencode.jsonc")),
+        Source::scripts(At::user(".config/opencode/plugin"), SCRIPTS),
+        Source::scripts(At::user(".config/opencode/plugins"), SCRIPTS),
+        listed(CONFIGURATION[1]),
+        listed(At::user(".config/opencode/opencode.jsonc")),
     ],
     through: None,
     layout: Layout::PluginFile,

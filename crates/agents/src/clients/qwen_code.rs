@@ -5,6 +5,7 @@ use crate::install::plan::{
     At, Command, Does, Handler, Install, Layout, Moved, Narrow, Off, OwnSandbox, RuleSource,
     RuleSyntax, Shows, Switch, Unit,
 };
+use crate::install::sources::Source;
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Subagents,
@@ -79,6 +80,13 @@ const USER: At = At::user(".qwen/settings.json");
 
 const INSTALL: Install = Install {
     files: &[PROJECT, USER],
+    sources: &[
+        Source::file(PROJECT),
+        Source::plugins(At::project(".qwen/extensions")),
+        Source::file(USER),
+        Source::plugins(At::user(".qwen/extensions")),
+        Source::file(At::managed("etc/qwen-code/settings.json")),
+    ],
     through: None,
     layout: Layout::Groups {
         under: Some("hooks"),
@@ -107,7 +115,6 @@ const INSTALL: Install = Install {
     needs: &["trust the folder, or its settings are not read"],
     open: &[
         "other arguments than the model's are dropped, so shell commands can't be rewritten",
-        "a hook that the client stops for taking too long lets the tool run",
         "a trusted repository's settings can switch hooks off, and there is no managed scope",
     ],
     moved: &[Moved::folder("QWEN_HOME", ".qwen")],

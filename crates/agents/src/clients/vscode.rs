@@ -4,6 +4,7 @@ use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
     At, Command, Does, Handler, Install, Layout, Moved, Off, Shows, Switch, Unit,
 };
+use crate::install::sources::Source;
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
     Profile, Prompts, Rewrite, Subagents, Then,
@@ -78,6 +79,14 @@ const EVENTS: &[Event] = &[
 
 const INSTALL: Install = Install {
     files: &[],
+    sources: &[
+        Source::folder(At::project(".github/hooks")),
+        Source::file(At::project(".claude/settings.json")),
+        Source::file(At::project(".claude/settings.local.json")),
+        Source::folder(At::user(".copilot/hooks")),
+        Source::file(At::user(".claude/settings.json")),
+        Source::folder(At::managed("etc/github-copilot/policy.d")),
+    ],
     through: Some("copilot-cli"),
     layout: Layout::Handlers {
         handler: Handler {
@@ -109,7 +118,6 @@ const INSTALL: Install = Install {
     needs: &["trust the workspace; hooks are a preview and may have to be switched on"],
     open: &[
         "its hooks are those of the command line, whose files it reads; payloads tell them apart",
-        "a hook that fails in any other way than with code 2 lets the tool run",
     ],
     moved: &[Moved::folder("XDG_CONFIG_HOME", ".config")],
     shows: Shows {

@@ -2,6 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{At, Command, Handler, Install, Layout, Shows};
+use crate::install::sources::Source;
 use crate::profile::{
     CallForm, Denial, Dialect, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers, Profile,
     Prompts, Subagents, Then,
@@ -99,6 +100,11 @@ const INSTALL: Install = Install {
         At::project(".windsurf/hooks.json"),
         At::user(".codeium/windsurf/hooks.json"),
         At::managed("etc/windsurf/hooks.json"),
+    ],
+    sources: &[
+        Source::file(At::project(".windsurf/hooks.json")),
+        Source::file(At::user(".codeium/windsurf/hooks.json")),
+        Source::file(At::managed("etc/windsurf/hooks.json")),
     ],
     through: None,
     layout: Layout::Handlers {

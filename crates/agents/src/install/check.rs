@@ -6,9 +6,10 @@ use super::plan::{Does, Off, Place, Scope, Switch};
 use super::settings::setting;
 use super::{
     Binary, Texts, command, files, host, install_plan, instruction_file, jsonc, path, scripts,
+    stays_open,
 };
 use crate::client::Client;
-use crate::profile::{Event, Evidence, Subagents};
+use crate::profile::{Event, Evidence};
 
 /// One thing that a person should know about a client's hooks.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -84,12 +85,8 @@ pub fn check(client: Client, scope: Scope, binary: &Binary, texts: &Texts) -> Ve
     for need in profile.install.needs {
         add(FindingKind::Needs, None, (*need).to_owned());
     }
-    for open in profile.install.open {
-        add(FindingKind::Open, None, (*open).to_owned());
-    }
-    if profile.subagents == Subagents::Unmarked {
-        let text = "subagents can't be told from their parent, so both act under one intent";
-        add(FindingKind::Open, None, text.to_owned());
+    for open in stays_open(client) {
+        add(FindingKind::Open, None, open);
     }
     if let Evidence::Read { source } = profile.evidence {
         let text = format!("never run against Tagout; what is known comes from {source}");
@@ -169,14 +166,6 @@ fn installed(client: Client, scope: Scope, binary: &Binary, texts: &Texts, add: 
                 format!("no hook for {}", gone.join(", ")),
             );
         }
-        let others = text.map_or(0, |text| foreign(client, place, text));
-        if others > 0 {
-            let text = match others {
-                1 => "a hook of somebody else stands beside Tagout's".to_owned(),
-                many => format!("{many} hooks of others stand beside Tagout's"),
-            };
-            add(FindingKind::Foreign, Some(place), text);
-        }
     }
     match install_plan(client, scope, binary, texts) {
         Err(error) => add(FindingKind::Unreadable, None, error.to_string()),
@@ -244,25 +233,4 @@ fn list(client: Client, event: &Event, text: &str) -> Vec<Value> {
         Some(Value::Array(items)) => items,
         Some(_) | None => Vec::new(),
     }
-}
-
-fn foreign(client: Client, place: &Place, text: &str) -> usize {
-    if scripts::is_script(client, place) || place.is_toml() {
-        return 0;
-    }
-    let mut ways = Vec::new();
-    let mut count = 0;
-    for event in client.events() {
-        let way = path(client, event);
-        if ways.contains(&way) {
-            continue;
-        }
-        let others = list(client, event, text);
-        count += others
-            .iter()
-            .filter(|value| !command::is_ours(client, value))
-            .count();
-        ways.push(way);
-    }
-    count
 }

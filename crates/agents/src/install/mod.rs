@@ -4,6 +4,7 @@
 //! them over and writes what comes back. What others wrote into the same files stays, with its
 //! order, its comments and its spaces.
 
+mod beside;
 mod block;
 mod canary;
 mod check;
@@ -11,10 +12,12 @@ mod command;
 mod edit;
 mod instructions;
 mod jsonc;
+mod open;
 pub mod plan;
 mod rules;
 mod scripts;
 mod settings;
+pub mod sources;
 mod toml;
 
 use std::collections::BTreeMap;
@@ -22,10 +25,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use thiserror::Error;
 
+pub use beside::beside;
 pub use canary::{Canary, Registered, canary, is_canary, is_denial, registered};
 pub use check::{Finding, FindingKind, check, is_sandboxed, places};
 pub use instructions::{instruction_block, instruction_file, put_instructions, take_instructions};
 pub use jsonc::TextError;
+pub use open::stays_open;
 pub use rules::{OwnRule, OwnRules, own_rules};
 
 use crate::client::Client;

@@ -1,5 +1,7 @@
 //! Where a client keeps its hooks and in which form, as data.
 
+use super::sources::Source;
+
 /// For whom hooks are installed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd)]
 pub enum Scope {
@@ -117,6 +119,8 @@ impl At {
 pub struct Install {
     /// The file of each scope; a scope that is not there can't be had.
     pub files: &'static [At],
+    /// Every place that it reads hooks from, those of `files` among them.
+    pub sources: &'static [Source],
     /// The client in whose files its hooks stand, where both read the same ones. Two hooks for one
     /// call would judge it twice.
     pub through: Option<&'static str>,

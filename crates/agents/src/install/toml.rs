@@ -1,10 +1,33 @@
-//! Whether tables can be added to the end of a TOML text: it has to be whole, and must not say
-//! already what they say.
+//! The keys of a TOML text, and whether tables can be added to its end: it has to be whole, and
+//! must not say already what they say.
 
 use super::jsonc::TextError;
 
-/// Refuses a text that is not whole, or that gives `key` a value which tables can't be added to.
-pub(crate) fn is_free(text: &str, key: &str) -> Result<(), TextError> {
+/// One key of a text.
+pub(crate) struct Entry {
+    /// The table that it stands in, as it is written.
+    table: String,
+    /// The key, as it is written.
+    name: String,
+    /// The value, as it is written.
+    pub(crate) value: String,
+}
+
+impl Entry {
+    /// The whole way to it.
+    pub(crate) fn way(&self) -> String {
+        let whole = format!("{}.{}", self.table, self.name);
+        let plain = whole
+            .chars()
+            .filter(|letter| !" \t\"'".contains(*letter))
+            .collect::<String>();
+        plain.trim_start_matches('.').to_owned()
+    }
+}
+
+/// Every key of a text that is whole.
+pub(crate) fn entries(text: &str) -> Result<Vec<Entry>, TextError> {
+    let mut entries = Vec::new();
     let mut table = String::new();
     let mut lines = text.lines().enumerate();
     while let Some((at, line)) = lines.next() {
@@ -14,46 +37,75 @@ pub(crate) fn is_free(text: &str, key: &str) -> Result<(), TextError> {
             continue;
         }
         if line.starts_with('[') {
-            let name = line.split('#').next().unwrap_or_default().trim();
-            let inner = name
-                .strip_prefix("[[")
-                .and_then(|rest| rest.strip_suffix("]]"));
-            let inner = inner.or_else(|| name.strip_prefix('[')?.strip_suffix(']'));
-            let inner = inner.filter(|inner| !inner.trim().is_empty());
-            inner
+            header(line)
                 .ok_or_else(|| wrong("a table's name does not end"))?
-                .trim()
                 .clone_into(&mut table);
             continue;
         }
-        let Some((name, value)) = line.split_once('=') else {
+        let Some((name, first)) = line.split_once('=') else {
             return Err(wrong("neither a table nor a key with a value"));
         };
-        let name = name.trim().trim_matches(['"', '\'']);
-        let first = name.split('.').next().unwrap_or_default().trim();
-        let top = if table.is_empty() {
-            first
-        } else {
-            table.as_str()
-        };
-        // A table's own keys leave room for further tables; a value in their place does not.
-        if top == key && (table.is_empty() || !value.trim_start().starts_with('"')) {
-            return Err(TextError::Shape {
-                key: key.to_owned(),
-            });
-        }
+        let mut value = first.to_owned();
         let mut open = Open::default();
-        open.read(value).map_err(|broken| wrong(broken.0))?;
+        open.read(first).map_err(|broken| wrong(broken.0))?;
         while open.goes_on() {
             let Some((at, line)) = lines.next() else {
                 return Err(wrong("a value does not end"));
             };
             open.read(line)
                 .map_err(|Broken(what)| TextError::Syntax { line: at + 1, what })?;
+            value.push('\n');
+            value.push_str(line);
         }
         if !open.seen {
             return Err(wrong("a key has no value"));
         }
+        entries.push(Entry {
+            table: table.clone(),
+            name: name.trim().to_owned(),
+            value,
+        });
+    }
+    Ok(entries)
+}
+
+/// The name in a table's line.
+fn header(line: &str) -> Option<&str> {
+    let name = line.split('#').next().unwrap_or_default().trim();
+    let inner = name
+        .strip_prefix("[[")
+        .and_then(|rest| rest.strip_suffix("]]"));
+    let inner = inner.or_else(|| name.strip_prefix('[')?.strip_suffix(']'));
+    inner.map(str::trim).filter(|inner| !inner.is_empty())
+}
+
+/// How often a key stands in tables that are written as one value. Texts are looked into as well:
+/// one too many is better than one too few.
+pub(crate) fn inner(value: &str, key: &str) -> usize {
+    let is_key = |piece: &&str| {
+        let name = piece.split_once('=').map(|pair| pair.0.trim());
+        name.is_some_and(|name| name.trim_matches(['"', '\'']) == key)
+    };
+    value
+        .split(['{', '}', '[', ']', ',', '\n'])
+        .filter(is_key)
+        .count()
+}
+
+/// Refuses a text that is not whole, or that gives `key` a value which tables can't be added to.
+pub(crate) fn is_free(text: &str, key: &str) -> Result<(), TextError> {
+    let holds = |entry: &Entry| {
+        let name = entry.name.trim_matches(['"', '\'']);
+        let first = name.split('.').next().unwrap_or_default().trim();
+        let at_top = entry.table.is_empty();
+        let top = if at_top { first } else { entry.table.as_str() };
+        // A table's own keys leave room for further tables; a value in their place does not.
+        top == key && (at_top || !entry.value.trim_start().starts_with('"'))
+    };
+    if entries(text)?.iter().any(holds) {
+        return Err(TextError::Shape {
+            key: key.to_owned(),
+        });
     }
     Ok(())
 }

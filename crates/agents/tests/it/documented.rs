@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use tagout_agents::install::files;
-use tagout_agents::install::plan::Scope;
+use tagout_agents::install::plan::{Base, Scope};
+use tagout_agents::install::sources::{Source, Which};
+use tagout_agents::install::{files, stays_open};
 use tagout_agents::profile::{Ask, Evidence, Failing, Prompts, Rewrite, Subagents, Then};
 use tagout_agents::{Client, Kind};
 
@@ -29,8 +30,8 @@ fn honours() -> Vec<String> {
             .find(|event| event.kind == Kind::Pre)
             .unwrap();
         let ask = match event.powers.ask {
-            Ask::Asks => "asks",
-            Ask::Runs => "denied instead",
+            Ask::Asks => "holds the tool",
+            Ask::Runs => "of no use",
         };
         let rewrite = match event.powers.rewrite {
             Rewrite::Takes => "yes",
@@ -105,6 +106,40 @@ fn places() -> Vec<String> {
     Client::ALL.iter().map(row).collect()
 }
 
+fn source(source: &Source) -> String {
+    let root = match source.at.base {
+        Base::Workspace => "",
+        Base::Home => "~/",
+        Base::System => "/",
+    };
+    let path = format!("{root}{}", source.at.path);
+    match source.which {
+        Which::Itself => format!("`{path}`"),
+        Which::Endings([one]) => format!("`{path}/*.{one}`"),
+        Which::Endings(many) => format!("`{path}/*.{{{}}}`", many.join(",")),
+        Which::Beneath(file) => format!("`{path}/*/{file}`"),
+        Which::Events => format!("`{path}/EVENT`"),
+    }
+}
+
+fn sources() -> Vec<String> {
+    let row = |client: &Client| {
+        let sources = client.profile().install.sources;
+        let at = |scope| {
+            let mine = sources.iter().filter(|source| source.at.scope == scope);
+            let shown: Vec<String> = mine.map(source).collect();
+            if shown.is_empty() {
+                "–".to_owned()
+            } else {
+                shown.join(", ")
+            }
+        };
+        let [project, user, managed] = Scope::ALL.map(at);
+        format!("| `{client}` | {project} | {user} | {managed} |")
+    };
+    Client::ALL.iter().map(row).collect()
+}
+
 fn around() -> Vec<String> {
     let row = |client: &Client| {
         let install = &client.profile().install;
@@ -135,21 +170,33 @@ fn around() -> Vec<String> {
     Client::ALL.iter().map(row).collect()
 }
 
-fn open() -> Vec<String> {
-    let lines = |client: &Client| {
-        let install = &client.profile().install;
-        let needs = install.needs.iter().map(|need| format!("- needed: {need}"));
-        let open = install.open.iter().map(|open| format!("- open: {open}"));
-        needs.chain(open).collect::<Vec<String>>()
-    };
-    Client::ALL.iter().flat_map(lines).collect()
+/// What a client needs and what stays open, under its title.
+fn open(client: Client) -> String {
+    let profile = client.profile();
+    let needs = profile.install.needs.iter();
+    let needs = needs.map(|need| format!("- needed: {need}\n"));
+    let open = stays_open(client).into_iter();
+    let open = open.map(|open| format!("- open: {open}\n"));
+    let lines: String = needs.chain(open).collect();
+    format!("### {}\n\n{lines}", profile.title)
 }
 
-/// Every row and every line of the tables stands on the page, and the page has no others.
+/// Each client's section has its lines, in the order of the tables, and no others.
+#[test]
+fn the_page_says_what_stays_open() {
+    let page = page();
+    let expected: Vec<String> = Client::ALL.iter().map(|client| open(*client)).collect();
+    let sections = page
+        .split("## What is needed and what stays open\n\n")
+        .nth(1);
+    assert_eq!(sections, Some(expected.join("\n").as_str()));
+}
+
+/// Every row of the tables stands on the page, and the page has no others.
 #[test]
 fn the_page_says_what_the_tables_say() {
     let page = page();
-    let expected: Vec<String> = [honours(), fails(), places(), around(), open()]
+    let expected: Vec<String> = [honours(), fails(), places(), sources(), around()]
         .into_iter()
         .flatten()
         .collect();
@@ -159,8 +206,7 @@ fn the_page_says_what_the_tables_say() {
         .collect();
     assert!(missing.is_empty(), "missing on the page:\n{missing:#?}");
     let data = |line: &&str| {
-        let known =
-            line.starts_with("| `") || line.starts_with("- open:") || line.starts_with("- needed:");
+        let known = line.starts_with("| `");
         let titled = Client::ALL
             .iter()
             .any(|client| line.starts_with(&format!("| {} |", client.profile().title)));

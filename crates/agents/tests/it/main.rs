@@ -14,6 +14,7 @@
 )]
 
 mod behaviour;
+mod beside;
 mod canaries;
 mod captured;
 mod claims;

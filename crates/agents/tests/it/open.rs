@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tagout_agents::Client;
 use tagout_agents::install::plan::{Base, Narrow, Place, Scope};
 use tagout_agents::install::{FindingKind, Texts, check, install_plan, own_rules, places};
+use tagout_agents::profile::Then;
 use tagout_vocab::Call;
 
 use crate::install::{apply, binary};
@@ -168,21 +169,51 @@ fn unreadable_settings_are_said() {
     assert!(kinds(Client::ClaudeCode, Scope::Project, &texts).contains(&FindingKind::Unreadable));
 }
 
-/// Hooks of others are counted, and clients that were never run say so.
+/// What each failure of the hook is called.
+const FAILURES: [&str; 4] = ["crashes", "program is gone", "taking too long", "cut off"];
+
+/// Every failure after which a tool runs, or of which nobody knows, has its line; the others have
+/// none, and nothing is said twice.
 #[test]
-fn others_and_the_never_run_are_named() {
-    let mut texts = Texts::new();
-    let file = at(Base::Home, ".claude/settings.json");
-    texts.insert(
-        file,
-        r#"{"hooks": {"PreToolUse": [{"hooks": []}, {"hooks": []}]}}"#.to_owned(),
-    );
-    let findings = check(Client::ClaudeCode, Scope::User, &binary(), &texts);
-    let foreign = findings
-        .iter()
-        .find(|finding| finding.kind == FindingKind::Foreign)
-        .unwrap();
-    assert!(foreign.text.starts_with("2 "), "{foreign:?}");
+fn the_failure_matrix_is_told() {
+    let mut told = [0; 2];
+    for client in Client::ALL {
+        let failing = client.profile().failing;
+        let cells = [
+            failing.crash,
+            failing.missing,
+            failing.timeout,
+            failing.garbled,
+        ];
+        let findings = check(*client, Scope::Project, &binary(), &Texts::new());
+        let open: Vec<&str> = findings
+            .iter()
+            .filter(|finding| finding.kind == FindingKind::Open)
+            .map(|finding| finding.text.as_str())
+            .collect();
+        for (then, failure) in cells.into_iter().zip(FAILURES) {
+            let about: Vec<&&str> = open.iter().filter(|line| line.contains(failure)).collect();
+            match then {
+                Then::Blocked => assert!(about.is_empty(), "{client} {about:?}"),
+                Then::Runs | Then::Unknown => {
+                    assert_eq!(about.len(), 1, "{client} {failure} {open:?}");
+                    let known = !about[0].ends_with("is not known");
+                    assert_eq!(about[0].ends_with("lets the tool run"), known);
+                    assert_eq!(known, then == Then::Runs, "{client} {about:?}");
+                    told[usize::from(known)] += 1;
+                }
+            }
+        }
+        for (at, line) in open.iter().enumerate() {
+            assert!(!open[..at].contains(line), "{client} twice: {line}");
+        }
+    }
+    assert!(told.iter().all(|count| *count > 2), "{told:?}");
+}
+
+/// Clients that were never run say so.
+#[test]
+fn the_never_run_are_named() {
     for client in [
         Client::Cursor,
         Client::Vscode,

@@ -155,6 +155,10 @@ fn every_verb_is_documented() {
     }
 }
 
+/// What every guide says about questions: a client's own is relied on nowhere.
+const DENIED_INSTEAD: &str = "What needs a person's yes is denied, and goes through once after \
+                              that person agreed in a terminal.";
+
 /// Every client has its guide, marked where the client was never run.
 #[test]
 fn every_client_has_a_guide() {
@@ -172,6 +176,11 @@ fn every_client_has_a_guide() {
             text.contains(&format!("$ tagout install {client} --check")),
             "{client}"
         );
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let words = words.join(" ");
+        assert!(words.contains(DENIED_INSTEAD), "{client}");
+        let asks = ["asked in the", "question is asked", "asks the person"];
+        assert!(!asks.iter().any(|claim| words.contains(claim)), "{client}");
         count += 1;
     }
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), count);

@@ -4,9 +4,11 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::process::Command;
 
+use serde_json::Value;
 use tagout_agents::Client;
 use tagout_agents::install::files;
 use tagout_agents::install::plan::Scope;
+use tagout_vocab::limits::HOOK_FOLDER_NAMES_MAX;
 
 use crate::machine::Machine;
 
@@ -373,6 +375,118 @@ fn what_others_did_is_said() {
     let ran = machine.run(&["install", "--check", "claude-code"]);
     assert_eq!(ran.code, Some(1));
     insta::assert_snapshot!(ran.shown());
+}
+
+const GROUPS: &str =
+    r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}"#;
+const HANDLERS: &str = r#"{"version": 1, "hooks": {"preToolUse": [{"command": "x"}]}}"#;
+const TABLES: &str = "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\n\
+                      command = \"x\"\n";
+
+/// Files of somebody else that clients read hooks from, beside the one that `install` writes.
+const OF_OTHERS: &[(&str, &str, &str)] = &[
+    ("claude-code", "repo/.claude/settings.json", GROUPS),
+    ("claude-code", "home/.claude/settings.json", GROUPS),
+    ("codex", "repo/.codex/config.toml", TABLES),
+    ("codex", "home/.codex/hooks.json", GROUPS),
+    ("gemini-cli", "home/.gemini/settings.json", GROUPS),
+    (
+        "gemini-cli",
+        "home/.gemini/extensions/other/hooks/hooks.json",
+        GROUPS,
+    ),
+    ("copilot-cli", "repo/.github/hooks/other.json", HANDLERS),
+    ("copilot-cli", "home/.copilot/hooks/other.json", HANDLERS),
+    ("qwen-code", "home/.qwen/settings.json", GROUPS),
+    ("cline", "repo/.clinerules/hooks/PreToolUse", "#!/bin/sh\n"),
+    (
+        "cline",
+        "home/Documents/Cline/Hooks/PreToolUse",
+        "#!/bin/sh\n",
+    ),
+    ("factory-droid", "repo/.factory/settings.json", GROUPS),
+    ("factory-droid", "home/.factory/settings.json", GROUPS),
+    (
+        "goose",
+        "repo/.agents/plugins/other/hooks/hooks.json",
+        GROUPS,
+    ),
+    (
+        "goose",
+        "home/.agents/plugins/other/hooks/hooks.json",
+        GROUPS,
+    ),
+    ("opencode", "repo/.opencode/plugin/other.js", "export {}\n"),
+    (
+        "opencode",
+        "repo/opencode.json",
+        "{\"plugin\": [\"other\"]}",
+    ),
+    (
+        "opencode",
+        "home/.config/opencode/plugin/other.ts",
+        "export {}\n",
+    ),
+    ("cursor", "home/.cursor/hooks.json", HANDLERS),
+    ("cursor", "repo/.claude/settings.json", GROUPS),
+    ("vscode", "repo/.github/hooks/other.json", HANDLERS),
+    ("vscode", "home/.claude/settings.json", GROUPS),
+    ("windsurf", "home/.codeium/windsurf/hooks.json", HANDLERS),
+    ("kiro", "repo/.kiro/hooks/other.json", HANDLERS),
+    ("kiro", "home/.kiro/agents/other.json", HANDLERS),
+];
+
+/// The files of each client in which hooks of others were found, and the exit code.
+fn of_others(machine: &Machine) -> (Option<i32>, Vec<(String, String)>) {
+    let ran = machine.run(&[&["install", "--check", "--json"], &everybody()[..]].concat());
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let mut found = Vec::new();
+    for client in told["clients"].as_array().unwrap() {
+        for finding in client["findings"].as_array().unwrap() {
+            if finding["kind"] == "foreign" {
+                let text = |value: &Value| value.as_str().unwrap().to_owned();
+                found.push((text(&client["client"]), text(&finding["file"])));
+            }
+        }
+    }
+    (ran.code, found)
+}
+
+/// A hook of somebody else is said with its file, in whichever place of the client it stands, and
+/// is no reason to call the client ungoverned.
+#[test]
+fn hooks_of_others_are_found_everywhere() {
+    let machine = Machine::new();
+    machine.run(&[&["install", "--yes"], &everybody()[..]].concat());
+    assert_eq!(of_others(&machine), (Some(0), Vec::new()));
+    for (_, file, text) in OF_OTHERS {
+        machine.write(file, text);
+    }
+    let (code, found) = of_others(&machine);
+    assert_eq!(code, Some(0), "{found:?}");
+    for (client, file, _) in OF_OTHERS {
+        let place = file.trim_start_matches("repo/");
+        let told = |(known, at): &(String, String)| known == client && at.ends_with(place);
+        assert!(found.iter().any(told), "{client} {file} {found:#?}");
+    }
+    for client in everybody() {
+        assert!(OF_OTHERS.iter().any(|row| row.0 == client), "{client}");
+    }
+}
+
+/// A folder with more names than are looked at is said, instead of being passed over.
+#[test]
+fn a_folder_that_is_not_looked_at_is_said() {
+    let machine = Machine::new();
+    machine.run(&["install", "goose", "--yes"]);
+    let plugins = machine.root().join(".agents/plugins");
+    for number in 0..=HOOK_FOLDER_NAMES_MAX {
+        fs::create_dir(plugins.join(format!("p{number}"))).unwrap();
+    }
+    let ran = machine.run(&["install", "--check", "goose"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let told = "foreign    .agents/plugins: the folder can't be listed";
+    assert!(ran.stdout.contains(told), "{}", ran.shown());
 }
 
 /// Whether `tagout exec` works inside a client's own sandbox is tried where it can be.

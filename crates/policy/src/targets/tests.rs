@@ -9,6 +9,7 @@ use super::*;
 
 mod captured;
 mod input;
+mod on_wire;
 mod patches;
 
 thread_local!(static CATALOGUE: Catalogue = Catalogue::built_in().unwrap());

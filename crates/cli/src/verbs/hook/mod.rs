@@ -142,9 +142,6 @@ impl Job<'_> {
             }
             Some("abort") => std::process::abort(),
             Some("overflow") => drop(overflow(1)),
-            Some("hang") => loop {
-                std::thread::park();
-            },
             Some(_) | None => {}
         }
     }

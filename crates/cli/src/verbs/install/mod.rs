@@ -1,5 +1,6 @@
 //! `tagout install` and `uninstall`: the hook in the configuration of clients, in and out.
 
+mod beside;
 mod program;
 mod told;
 mod tried;

@@ -54,7 +54,9 @@ impl Wanted {
 
     fn lines(&self, client: Client) -> Vec<Line> {
         let texts = self.texts(client);
-        let findings = install::check(client, self.scope, &self.binary, &texts);
+        let mut findings = install::check(client, self.scope, &self.binary, &texts);
+        findings.extend(install::beside(client, &self.sources(client)));
+        findings.sort_by_key(|finding| finding.kind);
         let (first, last): (Vec<Finding>, Vec<Finding>) =
             findings.into_iter().partition(|one| !is_lasting(one.kind));
         let mut lines: Vec<Line> = first.into_iter().map(|one| self.line(one)).collect();
