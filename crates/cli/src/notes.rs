@@ -245,6 +245,13 @@ impl Notes {
         forget(&self.sent_path(id));
     }
 
+    /// Whether no line of such a command was run, and its note is there to tell.
+    pub(crate) fn is_unused(&self, id: &str) -> bool {
+        let path = self.sent_path(id);
+        let sent: Option<Sent> = read(&path).ok().flatten();
+        sent.is_some_and(|sent| marks(&path, &sent).iter().all(|mark| !mark.exists()))
+    }
+
     fn sent_path(&self, id: &str) -> PathBuf {
         self.folder.join("exec").join(format!("{id}.json"))
     }
@@ -291,9 +298,7 @@ impl Notes {
     /// Uses a line of a note up: of several processes that try, one makes the mark. Gives the note
     /// to that one.
     fn used(path: &Path, sent: Sent, digest: Digest) -> Option<Sent> {
-        let marks: Vec<PathBuf> = (0..sent.lines.len())
-            .map(|at| path.with_extension(format!("{at}.used")))
-            .collect();
+        let marks = marks(path, &sent);
         let lines = sent.lines.iter().zip(&marks);
         let mut fitting = lines.filter(|(line, _)| **line == digest);
         let mark = |(_, mark): &(&Digest, &PathBuf)| files::create_note(mark).unwrap_or(false);
@@ -322,6 +327,12 @@ impl Notes {
         forget(&path);
         selected.filter(|selected| !is_old(selected.at, now))
     }
+}
+
+/// The marks beside a note, one for each line that was run.
+fn marks(path: &Path, sent: &Sent) -> Vec<PathBuf> {
+    let mark = |at: usize| path.with_extension(format!("{at}.used"));
+    (0..sent.lines.len()).map(mark).collect()
 }
 
 /// Two conversations wait for the same line: whichever it was run for, the other would be wrong.

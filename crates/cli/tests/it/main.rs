@@ -65,6 +65,7 @@ mod hook_place;
 #[cfg(test)]
 mod hook_plugin;
 #[cfg(test)]
+mod hook_strayed;
 mod hook_subagents;
 #[cfg(test)]
 mod hook_tools;

@@ -1,10 +1,11 @@
 //! Calls that run commands: sent through `exec` where the client takes other arguments, else let
 //! through only when they are proven to read.
 
+use serde_json::{Map, Value};
 use tagout_agents::install::own_rules;
 use tagout_agents::install::plan::Narrow;
 use tagout_agents::profile::Rewrite;
-use tagout_agents::{Answer, Kind, Pre, ShellCall, quoted, rewrite};
+use tagout_agents::{Answer, Kind, Pre, ShellCall, quoted, rewrite, shell_call};
 use tagout_gate::Outcome;
 use tagout_gate::policy::catalogue::TargetForm;
 use tagout_gate::policy::judge::is_in_known_shell;
@@ -124,6 +125,17 @@ fn by_path(found: &ShellCall) -> Result<Option<(&'static str, String)>, Failure>
     };
     let program = own_path()?;
     Ok(own::by_path(line, &program).map(|line| (*key, line)))
+}
+
+/// Arguments as they were admitted: where they call Tagout by its name, by this program's path.
+/// Clients differ in which of the two they report.
+pub(super) fn with_path(mut arguments: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+    if let Some(found) = shell_call(&arguments)
+        && let Some((key, line)) = by_path(&found)?
+    {
+        arguments.insert(key.to_owned(), line.into());
+    }
+    Ok(arguments)
 }
 
 fn own_path() -> Result<String, Failure> {
