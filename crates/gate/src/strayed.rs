@@ -12,6 +12,7 @@ use crate::error::GateError;
 use crate::observed;
 use crate::record;
 use crate::settle::ARGUMENTS_CHANGED;
+use crate::tracing;
 
 /// How a client executed a call otherwise than it was let through.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -181,7 +182,7 @@ fn unexpected(
     Ok(found)
 }
 
-/// Whether a file holds what a call left there.
+/// Whether a file holds what a call, or Tagout itself, left there.
 fn is_known(inner: &Inner, index: &Index, path: &WorkspacePath) -> Result<bool, GateError> {
     // What can't be looked at is not what someone left there.
     let Ok(now) = inner.workspace.digest(&RelPath::from(path)) else {
@@ -198,5 +199,11 @@ fn is_known(inner: &Inner, index: &Index, path: &WorkspacePath) -> Result<bool, 
         body.execution_id.is_some()
             && paths.any(|one| one.path == path.as_str() && one.after == now)
     };
-    Ok(index.query(&query)?.iter().any(left))
+    Ok(index.query(&query)?.iter().any(left)
+        || inner
+            .site
+            .store
+            .taught(path)?
+            .is_some_and(|left| Some(left) == now)
+        || tracing::is_own_view(inner, path)?)
 }

@@ -1,5 +1,5 @@
-//! Results that are not those of the call that was let through: arguments that another hook changed,
-//! commands that never came to where they are confined, files that no call accounts for.
+//! Results that are not those of the call that was let through: arguments that another hook
+//! changed, commands that never came to where they are confined, files that no call accounts for.
 
 use std::process::{Command, Stdio};
 
@@ -45,7 +45,7 @@ fn run(site: &Site, line: &str) {
     shell.args(["-c", line]).current_dir(site.root());
     shell.env("HOME", site.home());
     shell.stdout(Stdio::null()).stderr(Stdio::null());
-    assert!(shell.status().unwrap().success());
+    assert!(shell.status().unwrap().code().is_some());
 }
 
 /// A report with more in it than this client usually sends.
@@ -97,9 +97,10 @@ fn a_command_that_was_confined_is_not_reported() {
             let call = Call::shell(client, ("main", &id), "ls src");
             let line = given(&ask(&site, &call));
             run(&site, &line);
-            let result = match reports_own {
-                true => call,
-                false => Call::shell(client, ("main", &id), &line),
+            let result = if reports_own {
+                call
+            } else {
+                Call::shell(client, ("main", &id), &line)
             };
             let answer = tell(&site, &result);
             assert!(!answer.stdout.contains("hook"), "{client}: {answer:?}");
@@ -155,8 +156,8 @@ fn a_background_command_is_compared_and_not_guessed_about() {
     assert_eq!(strays(&site, "unconfined").len(), 0);
 }
 
-/// §13.8: where calls have no ids and two are open, nobody knows which of them was changed; that one
-/// was is known.
+/// §13.8: where calls have no ids and two are open, nobody knows which of them was changed; that
+/// one was is known.
 #[test]
 fn a_result_that_fits_no_open_call_is_reported() {
     let client = Client::GeminiCli;
@@ -196,29 +197,23 @@ fn what_a_client_does_not_report_is_not_compared() {
     assert!(found.is_empty(), "{found:?}");
 }
 
+/// Runs a command as the client was told to, and reports it with the files that it changed.
+fn ran(site: &Site, (id, line): (&str, &str), changed: &[&str]) -> Said {
+    let call = Call::shell(Client::ClaudeCode, ("main", id), line);
+    run(site, &given(&ask(site, &call)));
+    let root = site.root();
+    let whole = |path: &&str| root.join(path).to_str().unwrap().to_owned();
+    let changed: Vec<String> = changed.iter().map(whole).collect();
+    told_with(site, &call, |payload| {
+        payload["tool_response"]["bashEditDiff"] = json!({ "changedFiles": changed });
+    })
+}
+
 /// What the client says a command changed is held against what calls did: a command that was
 /// confined accounts for its files, and the rest is recorded and told.
 #[test]
 fn files_that_no_call_accounts_for_are_reported() {
-    let client = Client::ClaudeCode;
-    let site = site_for(&[client]);
-    let line = "echo a > src/claude-code/a.txt";
-    let changed = |paths: &[&str]| {
-        let root = site.root();
-        let whole = |path: &&str| root.join(path).to_str().unwrap().to_owned();
-        let paths: Vec<String> = paths.iter().map(whole).collect();
-        move |payload: &mut Value| {
-            payload["tool_response"]["bashEditDiff"] = json!({ "changedFiles": paths });
-        }
-    };
-    let ran = |id: &str, paths: &[&str]| {
-        let call = Call::shell(client, ("main", id), line);
-        run(&site, &given(&ask(&site, &call)));
-        told_with(&site, &call, changed(paths))
-    };
-    let ours = ran("c-1", &["src/claude-code/a.txt"]);
-    assert_eq!(ours.stdout.trim(), "", "{ours:?}");
-    assert_eq!(strays(&site, "unexpected").len(), 0);
+    let site = site_for(&[Client::ClaudeCode]);
     site.write("src/claude-code/b.txt", "x");
     site.write("outside.txt", "x");
     let all = [
@@ -226,7 +221,7 @@ fn files_that_no_call_accounts_for_are_reported() {
         "src/claude-code/b.txt",
         "outside.txt",
     ];
-    let answer = ran("c-2", &all);
+    let answer = ran(&site, ("c", "echo a > src/claude-code/a.txt"), &all);
     let text = &answer.stdout;
     assert!(
         text.contains("outside.txt") && text.contains("b.txt"),
@@ -238,6 +233,33 @@ fn files_that_no_call_accounts_for_are_reported() {
     assert_eq!(found[0]["data"]["unexpectedCount"], 2);
     let shown = site.tagout(&["log"]).stdout;
     assert!(shown.contains("no call accounts for"), "{shown}");
+}
+
+/// Tagout itself writes into the tree: the views of the trace, and what failures teach.
+#[test]
+fn what_tagout_itself_wrote_is_accounted_for() {
+    let site = site_for(&[Client::ClaudeCode]);
+    let line = "echo a > src/claude-code/a.txt";
+    let views = [
+        ".orchestration/agent_trace.jsonl",
+        ".orchestration/intent_map.md",
+    ];
+    let ours = ran(
+        &site,
+        ("c-1", line),
+        &[&views[..], &["src/claude-code/a.txt"]].concat(),
+    );
+    assert_eq!(ours.stdout.trim(), "", "{ours:?}");
+    let failing = "sh -c 'echo broken; exit 3' test";
+    let taught = ran(&site, ("c-2", failing), &["AGENT.md"]);
+    assert!(site.root().join("AGENT.md").exists());
+    assert_eq!(taught.stdout.trim(), "", "{taught:?}");
+    // Once someone else changed them, they are not what Tagout wrote.
+    for (id, path) in [("c-3", "AGENT.md"), ("c-4", views[1])] {
+        site.write(path, "changed by someone else\n");
+        let answer = ran(&site, (id, "ls src"), &[path]);
+        assert!(answer.stdout.contains(path), "{answer:?}");
+    }
 }
 
 /// A file that is not what the call's arguments say is told by the log, and is no failure.

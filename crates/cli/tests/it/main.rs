@@ -66,6 +66,7 @@ mod hook_place;
 mod hook_plugin;
 #[cfg(test)]
 mod hook_strayed;
+#[cfg(test)]
 mod hook_subagents;
 #[cfg(test)]
 mod hook_tools;

@@ -435,9 +435,11 @@ fn changes_that_no_call_accounts_for_are_recorded() {
     world.write("docs/far.txt", "x");
     let root = world.root.to_str().unwrap().to_owned();
     let given = |paths: &[&str]| -> Vec<String> {
-        let whole = |path: &&str| match path.starts_with('/') {
-            true => (*path).to_owned(),
-            false => format!("{root}/{path}"),
+        let whole = |path: &&str| {
+            if path.starts_with('/') {
+                return (*path).to_owned();
+            }
+            format!("{root}/{path}")
         };
         paths.iter().map(whole).collect()
     };
