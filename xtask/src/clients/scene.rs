@@ -123,8 +123,22 @@ impl Scene {
         let log = answer(&mut self.tagout(&["log", "--json"]))?;
         let events = log.lines();
         let events = events.filter_map(|line| serde_json::from_str(line).ok());
-        Ok((wrong, events.collect()))
+        let events: Vec<Value> = events.collect();
+        wrong.extend(strayed(&events));
+        Ok((wrong, events))
     }
+}
+
+/// What is told of calls that went otherwise than they were let through. There is no hook here but
+/// Tagout's, so that all of it would be a false alarm.
+fn strayed(events: &[Value]) -> impl Iterator<Item = String> {
+    let ways = ["argumentsChanged", "unconfined", "unexpected"];
+    let tells = move |event: &&Value| {
+        ways.iter()
+            .any(|way| event.pointer(&format!("/data/{way}")).is_some())
+    };
+    let found = events.iter().filter(tells);
+    found.map(|event| format!("the ledger tells of a call that strayed: {event}"))
 }
 
 /// The product as cargo builds it for tests.

@@ -39,8 +39,10 @@ pub(crate) fn one(name: &str, mode: &str, only: Option<&str>) -> Result<ExitCode
         eprintln!("no attack of that name is written down for `{name}`");
         return Ok(ExitCode::FAILURE);
     }
-    let alone =
-        |attack: &&&Attack| !attack.files(name).is_empty() || attack.scope(name) != "project";
+    let alone = |attack: &&&Attack| {
+        let is_usual = attack.scope(name) == "project" && !attack.is_untrusted(name);
+        !attack.files(name).is_empty() || !is_usual
+    };
     let mut conversations: Vec<Vec<&Attack>> = vec![];
     let together: Vec<&Attack> = chosen.iter().filter(|one| !alone(one)).copied().collect();
     conversations.extend((!together.is_empty()).then_some(together));
@@ -95,6 +97,9 @@ fn converse(
 ) -> Result<Vec<String>, XtaskError> {
     let mode = client.modes.get(mode_name);
     let mode = mode.ok_or_else(|| unknown(mode_name))?;
+    let untrusting = client.untrusting(mode);
+    let is_untrusted = attacks.iter().any(|attack| attack.is_untrusted(name));
+    let mode = if is_untrusted { &untrusting } else { mode };
     let program = client.install(name)?;
     let folder = stage()?;
     let mut scene = prepared(folder.path(), (name, client), attacks)?;
