@@ -19,7 +19,7 @@ use crate::tracing;
 pub enum Strayed {
     /// With arguments that are neither those that it asked with nor those that it was given.
     Altered,
-    /// It says that a command succeeded that was to be confined, and nobody came to confine it.
+    /// A command that was to be confined is over, and nobody came to confine it.
     Unconfined,
 }
 
@@ -39,7 +39,7 @@ impl Strayed {
                  with: another hook changed them"
             ),
             Self::Unconfined => format!(
-                "a command of `{tool}` is reported as done, and it did not come to where it is \
+                "a command of `{tool}` is over, and it did not come to where it is \
                  confined: it ran unconfined, or not at all; another hook may have taken its \
                  rewriting back"
             ),

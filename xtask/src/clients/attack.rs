@@ -28,6 +28,9 @@ pub(super) struct Attack {
     /// Whether a request of the attempt still waits for a person when it is over.
     #[serde(default)]
     still_asked: bool,
+    /// How often the ledger tells that the client did otherwise than it was let do.
+    #[serde(default)]
+    strays_count: usize,
     /// How long to wait for what goes on behind the model's back.
     #[serde(default)]
     wait_ms: u64,

@@ -112,9 +112,8 @@ fn a_command_that_was_confined_is_not_reported() {
     }
 }
 
-/// §13.5: another hook can put the model's own line back. Where the client says that the command
-/// succeeded, and nobody came to confine it, that is recorded; where it does not, or says that the
-/// command goes on, nothing is guessed.
+/// §13.5: another hook can put the model's own line back. Where the command is over, and nobody
+/// came to confine it, that is recorded, once.
 #[test]
 fn a_command_that_nobody_confined_is_reported() {
     for client in REWRITING {
@@ -122,10 +121,8 @@ fn a_command_that_nobody_confined_is_reported() {
         let call = Call::shell(client, ("main", "c"), "ls src");
         given(&ask(&site, &call));
         let answer = tell(&site, &call);
-        let tells = matches!(client, Client::ClaudeCode | Client::FactoryDroid);
-        let text = &answer.stdout;
-        assert_eq!(text.contains("unconfined"), tells, "{client}: {answer:?}");
-        assert_eq!(strays(&site, "unconfined").len(), usize::from(tells));
+        assert!(answer.stdout.contains("unconfined"), "{client}: {answer:?}");
+        assert_eq!(strays(&site, "unconfined").len(), 1, "{client}");
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::run::{self, Asks, Client, Mode};
-use super::super::scene::{Scene, field, shown};
+use super::super::scene::{Scene, field, shown, strays};
 use super::super::speech::{Words, fill, filled};
 use super::super::stub::{Request, SUBAGENT_MARK, Script, Scripted, Stub, Witness};
 use super::super::{bounded, machine, stage, temporary, unknown};
@@ -141,6 +141,8 @@ fn converse(
     }
     let (damage, events) = scene.ledger()?;
     wrong.extend(damage);
+    let strays_count = attacks.iter().map(|attack| attack.strays_count).sum();
+    wrong.extend(strays(&events, strays_count));
     if only.is_some() {
         for event in &events {
             let why = field(event, "/error/message");

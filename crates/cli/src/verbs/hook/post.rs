@@ -90,12 +90,13 @@ fn nobodys(opened: &[Noted], post: &Post) -> Option<Strayed> {
     (is_altered && opened.iter().any(is_one)).then_some(Strayed::Altered)
 }
 
-/// A command that was given other arguments so that it is confined, that the client calls done,
-/// and that never came there. Where the client says that it ran what it was given, it did: what
-/// kept that from being confined has said so to whoever waited for it.
+/// A command that was given other arguments so that it is confined, that is over and did not fail
+/// as far as the client tells, and that never came there. Where the client says that it ran what it
+/// was given, it did: what kept that from being confined has said so to whoever waited for it.
 fn unconfined(work: &Work, (open, id): (&Open, &str), post: &Post) -> Option<Strayed> {
     let rewritten = open.rewritten.as_ref()?;
-    let is_done = matches!(post.ended, Ended::Succeeded) && !only_starts(&post.call.arguments);
+    let has_failed = matches!(post.ended, Ended::Failed { .. });
+    let is_done = !has_failed && !only_starts(&post.call.arguments);
     let is_elsewhere = rewritten.arguments != post.key.arguments;
     (is_done && is_elsewhere && work.notes.is_unused(id)).then_some(Strayed::Unconfined)
 }
