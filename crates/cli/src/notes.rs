@@ -41,8 +41,18 @@ pub(crate) struct Open {
     /// The same with the arguments that the client was given instead, where it was.
     #[serde(default)]
     pub(crate) rewritten: Option<PairingKey>,
+    /// The commands of both, where they have some: clients fill other arguments in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lines: Option<Lines>,
     /// What was admitted.
     pub(crate) what: Admitted,
+}
+
+/// The commands that a call was asked with, and those that it was given instead.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Lines {
+    pub(crate) asked: Digest,
+    pub(crate) given: Digest,
 }
 
 /// What was admitted.

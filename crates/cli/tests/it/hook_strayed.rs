@@ -112,6 +112,28 @@ fn a_command_that_was_confined_is_not_reported() {
     }
 }
 
+/// Clients fill arguments in, or say them in other words: of a command its line counts.
+#[test]
+fn other_arguments_than_the_line_are_the_clients() {
+    let client = Client::FactoryDroid;
+    let site = site_for(&[client]);
+    let call = Call::shell(client, ("main", "c"), "ls src");
+    let line = given(&ask(&site, &call));
+    run(&site, &line);
+    let answer = told_with(
+        &site,
+        &Call::shell(client, ("main", "c"), &line),
+        |payload| {
+            payload["tool_input"]["riskLevel"] = json!({ "value": "low", "reason": "r" });
+            payload["tool_input"]["timeout"] = 60.into();
+        },
+    );
+    assert_eq!(answer.stdout.trim(), "", "{answer:?}");
+    for word in ["argumentsChanged", "unconfined"] {
+        assert_eq!(strays(&site, word).len(), 0, "{word}");
+    }
+}
+
 /// §13.5: another hook can put the model's own line back. Where the command is over, and nobody
 /// came to confine it, that is recorded, once.
 #[test]

@@ -1,7 +1,7 @@
 //! After a tool: paired with what was admitted, compared with it, and settled.
 
 use serde_json::{Map, Value};
-use tagout_agents::{Answer, Ended, PairingKey, Post, only_starts, pair};
+use tagout_agents::{Answer, Ended, PairingKey, Post, only_starts, pair, shell_call};
 use tagout_gate::{GateError, Permit, Report, Reported, Strayed};
 
 use super::shell;
@@ -58,9 +58,11 @@ type Noted = (std::path::PathBuf, Open);
 /// The open call that a result belongs to.
 fn paired<'a>(opened: &'a [Noted], post: &Post) -> Option<&'a Noted> {
     let key = |(_, open): &Noted| {
-        let rewritten = open.rewritten.as_ref();
-        let same = rewritten.filter(|key| key.arguments == post.key.arguments);
-        same.unwrap_or(&open.key).clone()
+        let mut key = open.key.clone();
+        if matches!(used(open, post), Used::Asked | Used::Given) {
+            key.arguments = post.key.arguments;
+        }
+        key
     };
     let keys: Vec<PairingKey> = opened.iter().map(key).collect();
     pair(&post.key, &keys).and_then(|at| opened.get(at))
@@ -71,15 +73,43 @@ fn arguments(post: &Post) -> Option<&Map<String, Value>> {
     Some(&post.call.arguments).filter(|all| !all.is_empty())
 }
 
-/// §13.6: another hook can have changed the arguments after they were answered. Clients differ in
-/// whether they report the model's or those that they were given instead.
+/// Which arguments a client says it used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Used {
+    /// It says nothing about them.
+    Untold,
+    /// Those that it asked with.
+    Asked,
+    /// Those that it was given.
+    Given,
+    /// Others.
+    Others,
+}
+
+/// Clients differ in whether they report the model's arguments or those that they were given
+/// instead, and some fill others in; of a command its line is what counts.
+fn used(open: &Open, post: &Post) -> Used {
+    let Some(arguments) = arguments(post) else {
+        return Used::Untold;
+    };
+    let reported = post.key.arguments;
+    let line = shell_call(arguments).and_then(|found| shell::line_of(&found));
+    let lines = line.zip(open.lines);
+    let given = open.rewritten.as_ref().unwrap_or(&open.key);
+    if given.arguments == reported || lines.is_some_and(|(line, lines)| line == lines.given) {
+        Used::Given
+    } else if open.key.arguments == reported
+        || lines.is_some_and(|(line, lines)| line == lines.asked)
+    {
+        Used::Asked
+    } else {
+        Used::Others
+    }
+}
+
+/// §13.6: another hook can have changed the arguments after they were answered.
 fn altered(open: &Open, post: &Post) -> Option<Strayed> {
-    let reported = &post.key.arguments;
-    let mut known = [Some(&open.key), open.rewritten.as_ref()]
-        .into_iter()
-        .flatten();
-    let is_known = known.any(|key| key.arguments == *reported);
-    (arguments(post).is_some() && !is_known).then_some(Strayed::Altered)
+    (used(open, post) == Used::Others).then_some(Strayed::Altered)
 }
 
 /// A result whose arguments are those of none of the calls that it could belong to. Whose it is
@@ -94,10 +124,9 @@ fn nobodys(opened: &[Noted], post: &Post) -> Option<Strayed> {
 /// as far as the client tells, and that never came there. Where the client says that it ran what it
 /// was given, it did: what kept that from being confined has said so to whoever waited for it.
 fn unconfined(work: &Work, (open, id): (&Open, &str), post: &Post) -> Option<Strayed> {
-    let rewritten = open.rewritten.as_ref()?;
     let has_failed = matches!(post.ended, Ended::Failed { .. });
     let is_done = !has_failed && !only_starts(&post.call.arguments);
-    let is_elsewhere = rewritten.arguments != post.key.arguments;
+    let is_elsewhere = open.rewritten.is_some() && used(open, post) != Used::Given;
     (is_done && is_elsewhere && work.notes.is_unused(id)).then_some(Strayed::Unconfined)
 }
 

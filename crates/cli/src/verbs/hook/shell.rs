@@ -10,7 +10,7 @@ use tagout_gate::Outcome;
 use tagout_gate::policy::catalogue::TargetForm;
 use tagout_gate::policy::judge::is_in_known_shell;
 use tagout_gate::policy::targets::{check_input, normalise};
-use tagout_vocab::{Call, Code, Gate, IntentId, Refusal, Role};
+use tagout_vocab::{Call, Code, Digest, Gate, IntentId, Refusal, Role};
 
 use super::own::{self, OwnLine};
 use super::pre::{admit, deny, guarded, help, note, note_permit};
@@ -52,6 +52,11 @@ fn lines(found: &ShellCall) -> Option<Vec<String>> {
         ShellCall::Program { words, .. } => Some(vec![quoted(words.iter().map(String::as_str))]),
         ShellCall::Typed => None,
     }
+}
+
+/// What the commands of a call are noted as.
+pub(super) fn line_of(found: &ShellCall) -> Option<Digest> {
+    lines(found).map(|lines| line_digest(&lines.join("\0")))
 }
 
 fn own_line(lines: &[String]) -> Option<OwnLine> {
