@@ -25,4 +25,4 @@ pub use pairing::{PairingKey, pair};
 pub use parse::{parse, parse_shared, recognise};
 pub use profile::{Event, Kind, Profile};
 pub use reply::{Answer, Reply, denial_for_anyone, reply, strongest_denial};
-pub use shell::{ShellCall, quoted, rewrite, shell_call};
+pub use shell::{ShellCall, only_starts, quoted, rewrite, shell_call};

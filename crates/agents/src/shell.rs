@@ -38,6 +38,21 @@ const OTHERS: &[&str] = &[
     "url",
 ];
 
+/// Keys that ask a tool to start a command and not to wait for it.
+const STARTS: &[&str] = &[
+    "async",
+    "background",
+    "detach",
+    "fireAndForget",
+    "isBackground",
+    "is_background",
+    "persistent",
+    "run_in_background",
+];
+
+/// The key of a mode, and the modes that mean the same.
+const MODE: (&str, &[&str]) = ("mode", &["async", "background"]);
+
 /// How the text of a patch begins, which one client carries as a command.
 const PATCH: &str = "*** Begin Patch";
 
@@ -91,6 +106,15 @@ pub fn shell_call(arguments: &Map<String, Value>) -> Option<ShellCall> {
         Value::Array(items) => list_call(key, items),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
     }
+}
+
+/// Whether a call only starts its command, by its arguments: its result may come before the
+/// command has begun.
+pub fn only_starts(arguments: &Map<String, Value>) -> bool {
+    let is_asked = |key: &&str| arguments.get(*key) == Some(&Value::Bool(true));
+    let (key, modes) = MODE;
+    let mode = arguments.get(key).and_then(Value::as_str);
+    STARTS.iter().any(is_asked) || mode.is_some_and(|mode| modes.contains(&mode))
 }
 
 fn line_call(key: &'static str, line: &str) -> Option<ShellCall> {

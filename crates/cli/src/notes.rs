@@ -41,8 +41,18 @@ pub(crate) struct Open {
     /// The same with the arguments that the client was given instead, where it was.
     #[serde(default)]
     pub(crate) rewritten: Option<PairingKey>,
+    /// The commands of both, where they have some: clients fill other arguments in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lines: Option<Lines>,
     /// What was admitted.
     pub(crate) what: Admitted,
+}
+
+/// The commands that a call was asked with, and those that it was given instead.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Lines {
+    pub(crate) asked: Digest,
+    pub(crate) given: Digest,
 }
 
 /// What was admitted.
@@ -245,6 +255,13 @@ impl Notes {
         forget(&self.sent_path(id));
     }
 
+    /// Whether no line of such a command was run, and its note is there to tell.
+    pub(crate) fn is_unused(&self, id: &str) -> bool {
+        let path = self.sent_path(id);
+        let sent: Option<Sent> = read(&path).ok().flatten();
+        sent.is_some_and(|sent| marks(&path, &sent).iter().all(|mark| !mark.exists()))
+    }
+
     fn sent_path(&self, id: &str) -> PathBuf {
         self.folder.join("exec").join(format!("{id}.json"))
     }
@@ -291,9 +308,7 @@ impl Notes {
     /// Uses a line of a note up: of several processes that try, one makes the mark. Gives the note
     /// to that one.
     fn used(path: &Path, sent: Sent, digest: Digest) -> Option<Sent> {
-        let marks: Vec<PathBuf> = (0..sent.lines.len())
-            .map(|at| path.with_extension(format!("{at}.used")))
-            .collect();
+        let marks = marks(path, &sent);
         let lines = sent.lines.iter().zip(&marks);
         let mut fitting = lines.filter(|(line, _)| **line == digest);
         let mark = |(_, mark): &(&Digest, &PathBuf)| files::create_note(mark).unwrap_or(false);
@@ -322,6 +337,12 @@ impl Notes {
         forget(&path);
         selected.filter(|selected| !is_old(selected.at, now))
     }
+}
+
+/// The marks beside a note, one for each line that was run.
+fn marks(path: &Path, sent: &Sent) -> Vec<PathBuf> {
+    let mark = |at: usize| path.with_extension(format!("{at}.used"));
+    (0..sent.lines.len()).map(mark).collect()
 }
 
 /// Two conversations wait for the same line: whichever it was run for, the other would be wrong.

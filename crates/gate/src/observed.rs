@@ -86,6 +86,15 @@ pub(crate) fn owner<'a>(
     move |path| bounds.against(path, false).is_none()
 }
 
+/// Says of one path after the other what stands against an intent's changing it.
+pub(crate) fn against<'a>(
+    inner: &'a Inner,
+    intent: Option<&'a IntentId>,
+) -> impl Fn(&WorkspacePath) -> Option<String> + 'a {
+    let bounds = Bounds::new(inner, intent);
+    move |path| bounds.against(path, false).map(|(_, why)| why)
+}
+
 /// Every folder that leads to a change.
 fn ways(changes: &[Change]) -> BTreeSet<RelPath> {
     let mut found = BTreeSet::new();

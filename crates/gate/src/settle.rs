@@ -166,10 +166,11 @@ fn settle_open(
         inner,
         ticket,
         altered,
+        prediction: prediction(inner, ticket),
         unseen,
     };
     // Whatever the client says: files that hold what the arguments predict were written by it.
-    let is_predicted = !changes.is_empty() && run.as_predicted();
+    let is_predicted = !changes.is_empty() && run.prediction == Prediction::Kept;
     match &report.ended {
         Reported::Succeeded => run.completed(execution, report.output.as_ref(), changes),
         Reported::Failed { message } => {
@@ -190,14 +191,42 @@ fn is_altered(ticket: &Ticket, report: &Report) -> bool {
     !given.has(reported)
 }
 
-/// Whether every file that the call is about holds what its arguments say.
-fn is_predicted(inner: &Inner, ticket: &Ticket) -> bool {
-    let as_predicted = |path: &WorkspacePath| {
-        let now = inner.workspace.digest(&RelPath::from(path));
-        let after = ticket.predicted.get(path);
-        now.is_ok_and(|now| after == Some(&now))
-    };
-    !ticket.mutated.is_empty() && ticket.mutated.iter().all(as_predicted)
+/// Whether the files that a call is about hold what its arguments say.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Prediction {
+    /// It is about none.
+    Nothing,
+    /// All of them do.
+    Kept,
+    /// One does not. A formatter that ran on it is the usual cause.
+    Missed,
+    /// For one of them nobody can tell, and the others do.
+    Unknown,
+}
+
+impl Prediction {
+    /// As it stands in the event of an end.
+    fn said(self) -> Option<Value> {
+        match self {
+            Self::Nothing => None,
+            Self::Kept => Some(true.into()),
+            Self::Missed => Some(false.into()),
+            Self::Unknown => Some("unknown".into()),
+        }
+    }
+}
+
+fn prediction(inner: &Inner, ticket: &Ticket) -> Prediction {
+    let mut all = Prediction::Nothing;
+    for path in &ticket.mutated {
+        let now = inner.workspace.digest(&RelPath::from(path)).ok();
+        match (ticket.predicted.get(path), now) {
+            (Some(after), Some(now)) if *after != now => return Prediction::Missed,
+            (Some(_), Some(_)) if all != Prediction::Unknown => all = Prediction::Kept,
+            (_, _) => all = Prediction::Unknown,
+        }
+    }
+    all
 }
 
 /// What a client returned and changed; or why it failed, what changed all the same, and whether
@@ -209,15 +238,12 @@ struct Settling<'a> {
     inner: &'a Inner,
     ticket: &'a Ticket,
     altered: bool,
+    prediction: Prediction,
     /// Why nobody knows what changed, if the look at it failed.
     unseen: Option<String>,
 }
 
 impl Settling<'_> {
-    fn as_predicted(&self) -> bool {
-        is_predicted(self.inner, self.ticket)
-    }
-
     fn completed(
         &self,
         execution: Execution<Executing>,
@@ -250,7 +276,10 @@ impl Settling<'_> {
         let id = execution.id().clone();
         let (mut receipt, mut events) = match ended {
             Ok((output, changes)) => {
-                let events = closing.completed(execution, (output, None), changes.clone());
+                let mut events = closing.completed(execution, (output, None), changes.clone());
+                if let Some(said) = self.prediction.said() {
+                    say(&mut events, AS_PREDICTED, said);
+                }
                 let mut receipt = Receipt::of(Outcome::Completed, Promise::Guard);
                 receipt.changes = changes;
                 (receipt, events)
@@ -277,7 +306,7 @@ impl Settling<'_> {
                 "what call {} changed is not known: {why}",
                 self.ticket.execution
             ));
-            say(&mut events, CHANGES_UNKNOWN);
+            say(&mut events, CHANGES_UNKNOWN, true.into());
         }
         self.finish((receipt, &events))
     }
@@ -289,7 +318,7 @@ impl Settling<'_> {
              changed them",
             self.ticket.execution
         ));
-        say(events, "argumentsChanged");
+        say(events, ARGUMENTS_CHANGED, true.into());
     }
 
     fn finish(&self, (mut receipt, events): (Receipt, &[NewEvent])) -> Receipt {
@@ -333,15 +362,18 @@ impl Settling<'_> {
 }
 
 /// Says something in the event of an end.
-fn say(events: &mut [NewEvent], what: &str) {
+fn say(events: &mut [NewEvent], what: &str, value: Value) {
     if let Some(last) = events.last_mut() {
         let mut data = last.data.take().unwrap_or_else(|| json!({}));
         if let Some(data) = data.as_object_mut() {
-            data.insert(what.to_owned(), true.into());
+            data.insert(what.to_owned(), value);
         }
         last.data = Some(data);
     }
 }
+
+/// That a call was executed with other arguments than it was let through with, in an event.
+pub(crate) const ARGUMENTS_CHANGED: &str = "argumentsChanged";
 
 /// That nobody knows what a call changed, in the event of its end.
 const CHANGES_UNKNOWN: &str = "changesUnknown";
@@ -358,7 +390,7 @@ fn tell_left(events: &mut [NewEvent], changes: &[PathChange], is_predicted: bool
     }
 }
 
-/// Whether what a failed call left is what its arguments predict, in the event of its end.
+/// Whether what a call left is what its arguments predict, in the event of its end.
 pub(crate) const AS_PREDICTED: &str = "asPredicted";
 
 /// What the client read or wrote, its session has seen.
@@ -389,7 +421,7 @@ impl Engine {
                 continue;
             }
             let changed = || tracing::since_snapshot(&self.inner, &ticket);
-            let is_done = is_predicted(&self.inner, &ticket)
+            let is_done = prediction(&self.inner, &ticket) == Prediction::Kept
                 && changed().is_ok_and(|changes| !changes.is_empty());
             if is_done || ticket.admitted_at < before {
                 receipts.extend(self.settle_unreported(&ticket)?);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tagout_trace::lessons;
+use tagout_vocab::Digest;
 use tagout_vocab::limits::SIDECAR_BYTES_MAX;
 use tagout_workspace::files;
 
@@ -29,6 +30,10 @@ pub(crate) fn note(inner: &Inner, lesson: &Lesson) -> Result<(), GateError> {
         };
         if let Some(text) = lessons::add(&text, &told) {
             files::write_atomic(&path, text.as_bytes(), None)?;
+            inner
+                .site
+                .store
+                .note_taught(name, Digest::of(text.as_bytes()))?;
         }
     }
     Ok(())

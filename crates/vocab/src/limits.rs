@@ -517,6 +517,12 @@ pub const LAST_WORD_MS_MAX: i32 = 5_000;
 /// How long after the hook a command may begin that it sent through `exec`.
 pub const HOOK_NOTE_MS_MAX: i64 = 10 * 60 * 1000;
 
+/// Files that a client says a call changed, of which someone looks whose they are.
+pub const CHANGED_PATHS_MAX: usize = 500;
+
+/// Events about one file among which the one is looked for that left it as it is.
+pub const CHANGED_EVENTS_MAX: usize = 16;
+
 /// After this, a call of the same session that holds a path and was never reported on is settled by
 /// what the files tell.
 pub const HOOK_MISSING_MS: i64 = 10_000;

@@ -28,6 +28,9 @@ pub(super) struct Attack {
     /// Whether a request of the attempt still waits for a person when it is over.
     #[serde(default)]
     still_asked: bool,
+    /// How often the ledger tells that the client did otherwise than it was let do.
+    #[serde(default)]
+    strays_count: usize,
     /// How long to wait for what goes on behind the model's back.
     #[serde(default)]
     wait_ms: u64,
@@ -74,6 +77,9 @@ struct Different {
     /// For whom the hook is installed, if not for the project.
     #[serde(default)]
     scope: Option<String>,
+    /// Whether nobody has trusted the hooks of this client.
+    #[serde(default)]
+    untrusted: bool,
     /// What comes of it, by the client's mode. In a mode that asks and is not among them it is
     /// what comes of it in the most permissive one.
     #[serde(default)]
@@ -159,6 +165,11 @@ impl Attack {
         let scope = self.by.get(name).and_then(|way| way.scope.as_deref());
         let scope = scope.or(self.scope.as_deref());
         scope.unwrap_or("project")
+    }
+
+    /// Whether it is made where nobody has trusted the client's hooks.
+    pub(super) fn is_untrusted(&self, name: &str) -> bool {
+        self.by.get(name).is_some_and(|way| way.untrusted)
     }
 
     /// What should come of it.

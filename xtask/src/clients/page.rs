@@ -55,7 +55,7 @@ fn table() -> Result<String, XtaskError> {
     }
     text.push_str(&open(&attacks, &clients));
     text.push_str(&otherwise(&attacks));
-    text.push_str(&modes(&clients));
+    text.push_str(&modes(&attacks, &clients));
     text.push('\n');
     Ok(text)
 }
@@ -150,7 +150,7 @@ fn otherwise(attacks: &[Attack]) -> String {
 }
 
 /// The modes that are played, and why the default one is not.
-fn modes(clients: &BTreeMap<String, Client>) -> String {
+fn modes(attacks: &[Attack], clients: &BTreeMap<String, Client>) -> String {
     let mut text = "\nThe modes:\n\n".to_owned();
     for (name, client) in clients {
         let played = client.modes.iter();
@@ -158,10 +158,25 @@ fn modes(clients: &BTreeMap<String, Client>) -> String {
         let played: Vec<String> = played.collect();
         let default = client.default_mode.as_ref();
         let default = default.map_or_else(String::new, |why| format!("; {why}"));
-        let line = format!("- `{name}`: {}{default}\n", played.join("; "));
+        let trust = trust(attacks, (name, client));
+        let line = format!("- `{name}`: {}{default}{trust}\n", played.join("; "));
         text.push_str(&line);
     }
     text
+}
+
+/// What stands for a person's trust in the hooks, and where it is left out.
+fn trust(attacks: &[Attack], (name, client): (&str, &Client)) -> String {
+    let Some(argument) = &client.trusts else {
+        return String::new();
+    };
+    let without = attacks.iter().filter(|attack| attack.is_untrusted(name));
+    let without: Vec<&str> = without.map(|attack| attack.id.as_str()).collect();
+    format!(
+        "; every mode is started with `{argument}`, which stands for a person who has trusted the \
+         hooks, but for {}",
+        without.join(" and ")
+    )
 }
 
 #[cfg(test)]

@@ -52,6 +52,9 @@ pub(crate) struct Client {
     /// What it says when it refuses a call itself, because nobody is there to ask.
     #[serde(default)]
     pub(crate) refuses: Vec<String>,
+    /// The argument that stands for a person who has trusted its hooks, which nobody can do here.
+    #[serde(default)]
+    pub(crate) trusts: Option<String>,
     /// Ways to start it.
     pub(crate) modes: BTreeMap<String, Mode>,
     /// Why its default mode is not among them, or is not what a person at a terminal has.
@@ -154,6 +157,14 @@ impl Client {
                     .sum()
             }
         }
+    }
+
+    /// A mode as it is where nobody has trusted the hooks.
+    pub(super) fn untrusting(&self, mode: &Mode) -> Mode {
+        let mut mode = mode.clone();
+        mode.arguments
+            .retain(|argument| self.trusts.as_ref() != Some(argument));
+        mode
     }
 
     /// Installs the pinned package below the target folder, unless it is there.

@@ -151,6 +151,8 @@ const INSTALL: Install = Install {
          none runs without walls, so have the hooks trusted or managed first",
     ],
     open: &[
+        "hooks that nobody has trusted are as if they were not there: Codex runs none of them; \
+         closed by the managed scope, or by trusting them once",
         "a trusted repository's `config.toml` can switch hooks off, but not managed ones",
         "text typed into a running command reaches no hook",
     ],

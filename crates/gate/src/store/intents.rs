@@ -1,5 +1,6 @@
 //! What each intent has used up, and which session holds it (H17).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use tagout_vocab::limits::{
     CONTEXT_TRACE_COUNT_MAX, LEASE_MS_MAX, LESSON_BYTES_MAX, RECORD_BYTES_MAX,
     SESSION_LOG_BYTES_MAX,
 };
-use tagout_vocab::{IntentId, SessionId, Timestamp};
+use tagout_vocab::{Digest, IntentId, SessionId, Timestamp, WorkspacePath};
 use tagout_workspace::files;
 
 use super::{Locked, Store};
@@ -151,6 +152,24 @@ impl Store {
             Some(text) => Ok(files::write_atomic(&path, text.as_bytes(), Some(0o600))?),
             None => Ok(()),
         }
+    }
+
+    /// Notes how a lesson left a file of the tree. Whoever does holds the lock of the lessons.
+    pub(crate) fn note_taught(&self, name: &str, left: Digest) -> Result<(), GateError> {
+        let path = self.taught_path();
+        let mut all: BTreeMap<String, Digest> = Self::read(&path)?.unwrap_or_default();
+        all.insert(name.to_owned(), left);
+        Self::write(&path, &all)
+    }
+
+    /// How a lesson left a file of the tree, if one did.
+    pub(crate) fn taught(&self, path: &WorkspacePath) -> Result<Option<Digest>, GateError> {
+        let all: BTreeMap<String, Digest> = Self::read(&self.taught_path())?.unwrap_or_default();
+        Ok(all.get(path.as_str()).copied())
+    }
+
+    fn taught_path(&self) -> PathBuf {
+        self.dir.join("taught.json")
     }
 
     /// Gives an intent to a session, unless another one holds it.

@@ -74,6 +74,13 @@ pub(crate) fn of_snapshot(inner: &Inner, ticket: &Ticket) -> Result<Vec<Effect>,
     Ok(workspace.snapshot_effects(&ticket.execution, TRACE_EFFECTS_BYTES_MAX)?)
 }
 
+/// Whether a path is that of a view in the tree, and the view is as Tagout left it.
+pub(crate) fn is_own_view(inner: &Inner, path: &WorkspacePath) -> Result<bool, GateError> {
+    let mut book = Book::open(&inner.site)?;
+    let pages = book.look()?;
+    publish::is_as_left(inner, &pages, path)
+}
+
 /// Lets a client's snapshot go.
 pub(crate) fn drop_snapshot(inner: &Inner, ticket: &Ticket) -> Result<(), GateError> {
     if ticket.mutated.is_empty() {

@@ -10,8 +10,8 @@ use std::path::Path;
 use tagout_policy::law::Publish;
 use tagout_trace::intent_map::IntentMap;
 use tagout_trace::record::Record;
-use tagout_vocab::IntentId;
 use tagout_vocab::limits::TRACE_MAP_BYTES_MAX;
+use tagout_vocab::{IntentId, WorkspacePath};
 use tagout_workspace::files;
 
 use super::book::Pages;
@@ -94,6 +94,23 @@ pub(super) fn publish(inner: &Inner, pages: &Pages<'_>) -> Result<Option<String>
         standing: repository.map_or_else(String::new, |found| found.standing()),
     };
     views.bring_up()
+}
+
+/// Whether a path is that of a view, and the view is as it was left.
+pub(super) fn is_as_left(
+    inner: &Inner,
+    pages: &Pages<'_>,
+    path: &WorkspacePath,
+) -> Result<bool, GateError> {
+    let folder = path.as_str().strip_prefix(FOLDER);
+    let page = match folder.and_then(|name| name.strip_prefix('/')) {
+        Some(RECORDS) => RECORDS_PAGE,
+        Some(MAP) => MAP_VIEW_PAGE,
+        Some(_) | None => return Ok(false),
+    };
+    let left = pages.text(page)?;
+    let now = views::look(&inner.workspace.root().join(path.as_str()));
+    Ok(left.is_some() && left == now)
 }
 
 struct Views<'a> {

@@ -360,6 +360,112 @@ fn changed_arguments_are_reported() {
     );
 }
 
+/// The event of a call's end.
+fn end_of(world: &World, id: &str) -> serde_json::Value {
+    let events = world.events();
+    let last = events
+        .iter()
+        .rev()
+        .find(|event| event.body.execution_id.as_deref() == Some(id));
+    last.unwrap().body.data.clone().unwrap_or_default()
+}
+
+/// §13.8: what a client made of a file is held against what its arguments say, also when it reports
+/// success: another content is recorded, and no failure.
+#[test]
+fn an_end_says_whether_the_files_are_as_predicted() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let cases = [
+        ("c-1", Some("new"), json!(true)),
+        ("c-2", Some("FORMATTED"), json!(false)),
+        // It says that it wrote, and there is nothing.
+        ("c-3", None, json!(false)),
+    ];
+    for (id, written, said) in cases {
+        let path = format!("src/{id}.txt");
+        let permit = admitted(&engine, &named(write(&path, "new"), id));
+        if let Some(text) = written {
+            world.write(&path, text);
+        }
+        let receipt = engine.settle(permit, &DONE);
+        assert_eq!(receipt.outcome, Outcome::Completed, "{id}");
+        assert_eq!(end_of(&world, id)["asPredicted"], said, "{id}");
+    }
+    // What changes no file says nothing about it.
+    world.write("src/read.txt", "x");
+    let permit = admitted(&engine, &named(read("src/read.txt"), "c-4"));
+    drop(engine.settle(permit, &DONE));
+    assert_eq!(end_of(&world, "c-4"), json!(null));
+}
+
+/// What nobody can predict is unknown, and not taken for predicted.
+#[test]
+fn an_end_that_nobody_can_predict_is_unknown() {
+    let world = World::new();
+    world.write("src/a.txt", "old");
+    let engine = in_action(&world, vec![]);
+    drop(engine.execute(&read("src/a.txt")));
+    let call = named(write("src/a.txt", "new"), "c-1");
+    let permit = admitted(&engine, &call);
+    drop(permit);
+    // As it is for tools whose arguments do not tell what comes of them.
+    let folder = world.site().state().join("gate/permits");
+    let kept = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+    let text = std::fs::read_to_string(kept.path()).unwrap();
+    let mut ticket: serde_json::Value = serde_json::from_str(&text).unwrap();
+    ticket["predicted"] = json!({});
+    std::fs::write(kept.path(), ticket.to_string()).unwrap();
+    world.write("src/a.txt", "new");
+    let permit = engine.resume(call.id.as_ref().unwrap()).unwrap();
+    let receipt = engine.settle(permit, &DONE);
+    assert_eq!(receipt.outcome, Outcome::Completed);
+    assert_eq!(end_of(&world, "c-1")["asPredicted"], "unknown");
+}
+
+/// What a client says was changed is somebody's call, or it is recorded and told.
+#[test]
+fn changes_that_no_call_accounts_for_are_recorded() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let call = write("src/ours.txt", "new");
+    assert_eq!(engine.execute(&call).outcome, Outcome::Completed);
+    drop(admitted(&engine, &named(write("src/open.txt", "x"), "c-1")));
+    world.write("src/other.txt", "x");
+    world.write("docs/far.txt", "x");
+    let root = world.root.to_str().unwrap().to_owned();
+    let given = |paths: &[&str]| -> Vec<String> {
+        let whole = |path: &&str| {
+            if path.starts_with('/') {
+                return (*path).to_owned();
+            }
+            format!("{root}/{path}")
+        };
+        paths.iter().map(whole).collect()
+    };
+    let before = world.events().len();
+    let ours = given(&["src/ours.txt", "src/open.txt"]);
+    assert_eq!(engine.strayed(&call, None, &ours).unwrap(), [""; 0]);
+    assert_eq!(world.events().len(), before, "nothing to record");
+    let all = given(&["src/ours.txt", "src/other.txt", "docs/far.txt", "/etc/x"]);
+    let told = engine.strayed(&call, None, &all).unwrap().join("\n");
+    let body = world.events().pop().unwrap().body;
+    let data = body.data.unwrap();
+    assert_eq!(
+        data["unexpected"],
+        json!([
+            { "path": "src/other.txt", "why": "in scope, by nobody's call" },
+            { "path": "docs/far.txt", "why": "outside the scope of INT-001" },
+            { "path": "/etc/x", "why": "outside of the workspace" },
+        ])
+    );
+    assert!(told.contains("src/other.txt") && told.contains("docs/far.txt"));
+    // What was a call's and holds something else since is nobody's.
+    world.write("src/ours.txt", "changed");
+    let told = engine.strayed(&call, None, &given(&["src/ours.txt"]));
+    assert_eq!(told.unwrap().len(), 1);
+}
+
 /// §13.7: the permit of one call does not cover another one under the same id.
 #[test]
 fn an_open_id_is_no_pass_for_another_call() {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::run::{self, Asks, Client, Mode};
-use super::super::scene::{Scene, field, shown};
+use super::super::scene::{Scene, field, shown, strays};
 use super::super::speech::{Words, fill, filled};
 use super::super::stub::{Request, SUBAGENT_MARK, Script, Scripted, Stub, Witness};
 use super::super::{bounded, machine, stage, temporary, unknown};
@@ -39,8 +39,10 @@ pub(crate) fn one(name: &str, mode: &str, only: Option<&str>) -> Result<ExitCode
         eprintln!("no attack of that name is written down for `{name}`");
         return Ok(ExitCode::FAILURE);
     }
-    let alone =
-        |attack: &&&Attack| !attack.files(name).is_empty() || attack.scope(name) != "project";
+    let alone = |attack: &&&Attack| {
+        let is_usual = attack.scope(name) == "project" && !attack.is_untrusted(name);
+        !attack.files(name).is_empty() || !is_usual
+    };
     let mut conversations: Vec<Vec<&Attack>> = vec![];
     let together: Vec<&Attack> = chosen.iter().filter(|one| !alone(one)).copied().collect();
     conversations.extend((!together.is_empty()).then_some(together));
@@ -95,6 +97,9 @@ fn converse(
 ) -> Result<Vec<String>, XtaskError> {
     let mode = client.modes.get(mode_name);
     let mode = mode.ok_or_else(|| unknown(mode_name))?;
+    let untrusting = client.untrusting(mode);
+    let is_untrusted = attacks.iter().any(|attack| attack.is_untrusted(name));
+    let mode = if is_untrusted { &untrusting } else { mode };
     let program = client.install(name)?;
     let folder = stage()?;
     let mut scene = prepared(folder.path(), (name, client), attacks)?;
@@ -136,6 +141,8 @@ fn converse(
     }
     let (damage, events) = scene.ledger()?;
     wrong.extend(damage);
+    let strays_count = attacks.iter().map(|attack| attack.strays_count).sum();
+    wrong.extend(strays(&events, strays_count));
     if only.is_some() {
         for event in &events {
             let why = field(event, "/error/message");

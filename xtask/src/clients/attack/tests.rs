@@ -87,3 +87,17 @@ fn a_refusal_counts_only_in_a_mode_that_asks() {
         }
     }
 }
+
+/// An argument that is left out where nobody has trusted the hooks has to be there elsewhere.
+#[test]
+fn trust_is_left_out_only_where_there_is_some() {
+    let clients = run::all().unwrap();
+    for (name, client) in &clients {
+        let is_untrusted = all().unwrap().iter().any(|one| one.is_untrusted(name));
+        assert_eq!(client.trusts.is_some(), is_untrusted, "{name}");
+        for mode in client.modes.values().filter(|_| is_untrusted) {
+            let left = client.untrusting(mode).arguments.len();
+            assert_eq!(left + 1, mode.arguments.len(), "{name}");
+        }
+    }
+}

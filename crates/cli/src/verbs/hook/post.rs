@@ -1,45 +1,49 @@
-//! After a tool: paired with what was admitted, and settled.
+//! After a tool: paired with what was admitted, compared with it, and settled.
 
-use tagout_agents::{Answer, Ended, PairingKey, Post, pair};
-use tagout_gate::{GateError, Permit, Report, Reported};
+use serde_json::{Map, Value};
+use tagout_agents::{Answer, Ended, PairingKey, Post, only_starts, pair, shell_call};
+use tagout_gate::{GateError, Permit, Report, Reported, Strayed};
 
+use super::shell;
 use super::work::Work;
 use crate::failure::Failure;
 use crate::notes::{self, Admitted, Open};
 
 /// Settles a call by what the client says about it.
 pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
-    // What still runs is not over: its exit settles it, or the end of the conversation.
+    let opened = || work.notes.opened(&post.key.session);
+    // What still runs is not over: its exit settles it, or the end of the conversation. What it
+    // was started with is known already.
     if post.background.is_some() {
-        return Ok(Answer::NoDecision);
+        let opened = opened();
+        let strayed = match paired(&opened, post) {
+            Some((_, open)) => altered(open, post),
+            None => None,
+        };
+        return said(work, post, strayed);
     }
     let named = post.call.id.as_ref();
     if let Some(permit) = named.and_then(|id| work.engine.resume(id).ok()) {
-        return Ok(settled(work, permit, post));
+        return settled(work, permit, post);
     }
-    let opened = work.notes.opened(&post.key.session);
-    let key = |(_, open): &(_, Open)| {
-        let rewritten = open.rewritten.as_ref();
-        let same = rewritten.filter(|key| key.arguments == post.key.arguments);
-        same.unwrap_or(&open.key).clone()
-    };
-    let keys: Vec<PairingKey> = opened.iter().map(key).collect();
-    let found = pair(&post.key, &keys).and_then(|at| opened.get(at));
-    let Some((path, open)) = found else {
-        return Ok(Answer::NoDecision);
+    let opened = opened();
+    let Some((path, open)) = paired(&opened, post) else {
+        return said(work, post, nobodys(&opened, post));
     };
     let answer = match &open.what {
         Admitted::Exec(id) => {
+            let strayed = altered(open, post).or_else(|| unconfined(work, (open, id), post));
             // A tool that only starts a command may report before the command has begun. It is
             // judged when it does, and its note is good for this line, once and not for long.
-            if !matches!(post.ended, Ended::Succeeded) {
+            let is_spent = strayed == Some(Strayed::Altered);
+            if is_spent || !matches!(post.ended, Ended::Succeeded) {
                 work.notes.unsend(id);
             }
-            Ok(Answer::NoDecision)
+            said(work, post, strayed)
         }
-        Admitted::Done => Ok(Answer::NoDecision),
+        Admitted::Done => said(work, post, altered(open, post)),
         Admitted::Guard(execution) => match work.engine.resume(execution) {
-            Ok(permit) => Ok(settled(work, permit, post)),
+            Ok(permit) => settled(work, permit, post),
             // It was settled before, by what the files told.
             Err(GateError::NoPermit { .. }) => Ok(Answer::NoDecision),
             Err(error) => Err(error.into()),
@@ -49,18 +53,112 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
     answer
 }
 
-fn settled(work: &Work, permit: Permit, post: &Post) -> Answer {
-    let receipt = work.engine.settle(permit, &report(post));
-    if receipt.altered {
-        return Answer::Context {
-            text: receipt.warnings.join("\n"),
-        };
-    }
-    Answer::NoDecision
+type Noted = (std::path::PathBuf, Open);
+
+/// The open call that a result belongs to.
+fn paired<'a>(opened: &'a [Noted], post: &Post) -> Option<&'a Noted> {
+    let key = |(_, open): &Noted| {
+        let mut key = open.key.clone();
+        if matches!(used(open, post), Used::Asked | Used::Given) {
+            key.arguments = post.key.arguments;
+        }
+        key
+    };
+    let keys: Vec<PairingKey> = opened.iter().map(key).collect();
+    pair(&post.key, &keys).and_then(|at| opened.get(at))
 }
 
-fn report(post: &Post) -> Report {
-    Report {
+/// The arguments that the client says it used. Some say nothing about them.
+fn arguments(post: &Post) -> Option<&Map<String, Value>> {
+    Some(&post.call.arguments).filter(|all| !all.is_empty())
+}
+
+/// Which arguments a client says it used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Used {
+    /// It says nothing about them.
+    Untold,
+    /// Those that it asked with.
+    Asked,
+    /// Those that it was given.
+    Given,
+    /// Others.
+    Others,
+}
+
+/// Clients differ in whether they report the model's arguments or those that they were given
+/// instead, and some fill others in; of a command its line is what counts.
+fn used(open: &Open, post: &Post) -> Used {
+    let Some(arguments) = arguments(post) else {
+        return Used::Untold;
+    };
+    let reported = post.key.arguments;
+    let line = shell_call(arguments).and_then(|found| shell::line_of(&found));
+    let lines = line.zip(open.lines);
+    let given = open.rewritten.as_ref().unwrap_or(&open.key);
+    if given.arguments == reported || lines.is_some_and(|(line, lines)| line == lines.given) {
+        Used::Given
+    } else if open.key.arguments == reported
+        || lines.is_some_and(|(line, lines)| line == lines.asked)
+    {
+        Used::Asked
+    } else {
+        Used::Others
+    }
+}
+
+/// §13.6: another hook can have changed the arguments after they were answered.
+fn altered(open: &Open, post: &Post) -> Option<Strayed> {
+    (used(open, post) == Used::Others).then_some(Strayed::Altered)
+}
+
+/// A result whose arguments are those of none of the calls that it could belong to. Whose it is
+/// nobody knows, but not that it is as it was let through.
+fn nobodys(opened: &[Noted], post: &Post) -> Option<Strayed> {
+    let is_one = |(_, open): &Noted| open.key.call.is_none() && open.key.tool == post.key.tool;
+    let is_altered = post.key.call.is_none() && arguments(post).is_some();
+    (is_altered && opened.iter().any(is_one)).then_some(Strayed::Altered)
+}
+
+/// A command that was given other arguments so that it is confined, that is over and did not fail
+/// as far as the client tells, and that never came there. Where the client says that it ran what it
+/// was given, it did: what kept that from being confined has said so to whoever waited for it.
+fn unconfined(work: &Work, (open, id): (&Open, &str), post: &Post) -> Option<Strayed> {
+    let has_failed = matches!(post.ended, Ended::Failed { .. });
+    let is_done = !has_failed && !only_starts(&post.call.arguments);
+    let is_elsewhere = open.rewritten.is_some() && used(open, post) != Used::Given;
+    (is_done && is_elsewhere && work.notes.is_unused(id)).then_some(Strayed::Unconfined)
+}
+
+/// Records what went otherwise than it was let through, if anything did, and tells it.
+fn said(work: &Work, post: &Post, strayed: Option<Strayed>) -> Result<Answer, Failure> {
+    let told = work.engine.strayed(&post.call, strayed, &post.changed)?;
+    Ok(answered(&told))
+}
+
+fn answered(told: &[String]) -> Answer {
+    if told.is_empty() {
+        return Answer::NoDecision;
+    }
+    Answer::Context {
+        text: told.join("\n"),
+    }
+}
+
+fn settled(work: &Work, permit: Permit, post: &Post) -> Result<Answer, Failure> {
+    let receipt = work.engine.settle(permit, &report(post)?);
+    let unexpected = work.engine.strayed(&post.call, None, &post.changed)?;
+    let mut told = receipt.warnings;
+    if !receipt.altered {
+        told.clear();
+    }
+    told.extend(unexpected);
+    Ok(answered(&told))
+}
+
+fn report(post: &Post) -> Result<Report, Failure> {
+    let arguments = arguments(post).cloned();
+    Ok(Report {
         ended: match &post.ended {
             Ended::Succeeded => Reported::Succeeded,
             Ended::Failed { message } => Reported::Failed {
@@ -69,6 +167,6 @@ fn report(post: &Post) -> Report {
             Ended::Unknown => Reported::Unknown,
         },
         output: post.output.clone(),
-        arguments: Some(post.call.arguments.clone()),
-    }
+        arguments: arguments.map(shell::with_path).transpose()?,
+    })
 }

@@ -1,7 +1,7 @@
 //! Before a tool: judged, noted, and only then let through.
 
 use tagout_agents::profile::Subagents;
-use tagout_agents::{Answer, Pre};
+use tagout_agents::{Answer, Pre, shell_call};
 use tagout_gate::policy::targets::normalise;
 use tagout_gate::{Admission, Permit};
 use tagout_vocab::limits::HOOK_MISSING_MS;
@@ -11,7 +11,7 @@ use super::shell;
 use super::work::Work;
 use crate::clock;
 use crate::failure::Failure;
-use crate::notes::{Admitted, Open};
+use crate::notes::{Admitted, Lines, Open};
 use crate::verbs::run;
 
 /// Decides about a call.
@@ -64,10 +64,20 @@ pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure
     let open = Open {
         key: pre.key.clone(),
         rewritten: Some(rewritten).filter(|rewritten| *rewritten != pre.key),
+        lines: lines(pre),
         what,
     };
     let unique = crate::runtime::clockwork()?.id("o");
     work.notes.open(&open, clock::now(), &unique)
+}
+
+fn lines(pre: &Pre) -> Option<Lines> {
+    let asked = shell::line_of(pre.shell.as_ref()?)?;
+    let given = shell_call(&pre.call.arguments).and_then(|found| shell::line_of(&found));
+    Some(Lines {
+        asked,
+        given: given.unwrap_or(asked),
+    })
 }
 
 /// Asks the engine. A path that a call of this very conversation still holds, although it is done

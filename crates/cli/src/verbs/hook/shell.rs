@@ -1,15 +1,16 @@
 //! Calls that run commands: sent through `exec` where the client takes other arguments, else let
 //! through only when they are proven to read.
 
+use serde_json::{Map, Value};
 use tagout_agents::install::own_rules;
 use tagout_agents::install::plan::Narrow;
 use tagout_agents::profile::Rewrite;
-use tagout_agents::{Answer, Kind, Pre, ShellCall, quoted, rewrite};
+use tagout_agents::{Answer, Kind, Pre, ShellCall, quoted, rewrite, shell_call};
 use tagout_gate::Outcome;
 use tagout_gate::policy::catalogue::TargetForm;
 use tagout_gate::policy::judge::is_in_known_shell;
 use tagout_gate::policy::targets::{check_input, normalise};
-use tagout_vocab::{Call, Code, Gate, IntentId, Refusal, Role};
+use tagout_vocab::{Call, Code, Digest, Gate, IntentId, Refusal, Role};
 
 use super::own::{self, OwnLine};
 use super::pre::{admit, deny, guarded, help, note, note_permit};
@@ -51,6 +52,11 @@ fn lines(found: &ShellCall) -> Option<Vec<String>> {
         ShellCall::Program { words, .. } => Some(vec![quoted(words.iter().map(String::as_str))]),
         ShellCall::Typed => None,
     }
+}
+
+/// What the commands of a call are noted as.
+pub(super) fn line_of(found: &ShellCall) -> Option<Digest> {
+    lines(found).map(|lines| line_digest(&lines.join("\0")))
 }
 
 fn own_line(lines: &[String]) -> Option<OwnLine> {
@@ -124,6 +130,17 @@ fn by_path(found: &ShellCall) -> Result<Option<(&'static str, String)>, Failure>
     };
     let program = own_path()?;
     Ok(own::by_path(line, &program).map(|line| (*key, line)))
+}
+
+/// Arguments as they were admitted: where they call Tagout by its name, by this program's path.
+/// Clients differ in which of the two they report.
+pub(super) fn with_path(mut arguments: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+    if let Some(found) = shell_call(&arguments)
+        && let Some((key, line)) = by_path(&found)?
+    {
+        arguments.insert(key.to_owned(), line.into());
+    }
+    Ok(arguments)
 }
 
 fn own_path() -> Result<String, Failure> {

@@ -46,7 +46,12 @@ impl Words {
         } else {
             Some(paths(event))
         };
-        let about = about.or_else(|| body.data.as_ref().and_then(scalars));
+        let beside = body.data.as_ref().and_then(beside);
+        let about = match (about, beside) {
+            (Some(about), Some(beside)) => Some(format!("{about}; {beside}")),
+            (None, None) => body.data.as_ref().and_then(scalars),
+            (one, other) => one.or(other),
+        };
         if body
             .session
             .as_ref()
@@ -119,17 +124,53 @@ fn text(value: &Value) -> Option<String> {
 }
 
 fn paths(event: &Event) -> String {
-    let all = &event.body.paths;
-    let named: Vec<&str> = all
-        .iter()
-        .take(PATHS_SHOWN)
-        .map(|change| change.path.as_str())
-        .collect();
+    let all = event.body.paths.iter().map(|change| change.path.as_str());
+    let all: Vec<&str> = all.collect();
+    some(&all, all.len())
+}
+
+/// The first of so many paths.
+fn some(all: &[&str], count: usize) -> String {
+    let named: Vec<&str> = all.iter().copied().take(PATHS_SHOWN).collect();
+    let named_count = named.len();
     let named = report::plain(&named.join(", "));
-    match all.len().saturating_sub(PATHS_SHOWN) {
+    match count.saturating_sub(named_count) {
         0 => named,
         more => format!("{named} and {more} more"),
     }
+}
+
+/// What a client did otherwise than it was let do, or said that it would.
+const BESIDE: [(&str, bool, &str); 3] = [
+    (
+        "argumentsChanged",
+        true,
+        "executed with other arguments than it was let through with",
+    ),
+    ("unconfined", true, "it ran unconfined, or not at all"),
+    (
+        "asPredicted",
+        false,
+        "not what its arguments say: a formatter, or someone else",
+    ),
+];
+
+fn beside(data: &Value) -> Option<String> {
+    let is_so = |(key, is, _): &&(&str, bool, &str)| data.get(key) == Some(&Value::Bool(*is));
+    let words = BESIDE.iter().filter(is_so);
+    let mut words: Vec<String> = words.map(|(.., words)| (*words).to_owned()).collect();
+    let unexpected = data.get("unexpected").and_then(Value::as_array);
+    if let Some(unexpected) = unexpected {
+        let paths = unexpected
+            .iter()
+            .filter_map(|one| one.get("path")?.as_str());
+        let paths: Vec<&str> = paths.collect();
+        let count = data.get("unexpectedCount").and_then(Value::as_u64);
+        let count = count.and_then(|count| usize::try_from(count).ok());
+        let count = count.unwrap_or(paths.len());
+        words.push(format!("no call accounts for {}", some(&paths, count)));
+    }
+    (!words.is_empty()).then(|| words.join("; "))
 }
 
 /// What other events have to say, as far as it is short.
