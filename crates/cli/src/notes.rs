@@ -73,6 +73,10 @@ pub(crate) struct Sent {
 /// A selection that the hook made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Selected {
+    /// What was selected.
+    pub(crate) intent: IntentId,
+    /// For which conversation.
+    pub(crate) session: SessionId,
     /// What the agent is told.
     pub(crate) context: String,
     /// When.
@@ -280,9 +284,8 @@ impl Notes {
     }
 
     fn sent_paths(&self, id: Option<&str>) -> Vec<PathBuf> {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         match id {
-            Some(id) if id.bytes().all(is_plain) => vec![self.sent_path(id)],
+            Some(id) if is_plain(id) => vec![self.sent_path(id)],
             Some(_) => Vec::new(),
             None => listed(&self.folder.join("exec")),
         }
@@ -310,17 +313,28 @@ impl Notes {
         is_there.then_some(sent)
     }
 
-    /// Notes a selection, so that the command only has to print.
-    pub(crate) fn select(&self, intent: &IntentId, selected: &Selected) -> Result<(), Failure> {
-        self.write(&["selected"], &intent_name(intent), selected)
+    /// Notes a selection, so that the command only has to print. Where the command can't be given
+    /// the note's name, it is found by the intent.
+    pub(crate) fn select(&self, name: Option<&str>, selected: &Selected) -> Result<(), Failure> {
+        let name = selected_name(name, &selected.intent);
+        self.write(&["selected"], &name.unwrap_or_default(), selected)
     }
 
-    /// The selection that the hook just made.
-    pub(crate) fn selected(&self, intent: &IntentId, now: Timestamp) -> Option<Selected> {
-        let path = self.folder.join("selected").join(intent_name(intent));
-        let selected: Option<Selected> = read(&path).ok().flatten();
+    /// The selection of an intent that the hook just made, used up.
+    pub(crate) fn selected(
+        &self,
+        name: Option<&str>,
+        intent: &IntentId,
+        now: Timestamp,
+    ) -> Option<Selected> {
+        let name = selected_name(name, intent)?;
+        let path = self.folder.join("selected").join(name);
+        let selected: Selected = read(&path).ok().flatten()?;
+        if selected.intent != *intent {
+            return None;
+        }
         forget(&path);
-        selected.filter(|selected| !is_old(selected.at, now))
+        Some(selected).filter(|selected| !is_old(selected.at, now))
     }
 }
 
@@ -329,6 +343,12 @@ fn nobodys() -> Failure {
     let message = "more than one conversation sent exactly this line here";
     Failure::denied(Code::Conflict, message)
         .hint("run it again in other words, with a comment at its end")
+}
+
+/// Whether an id can be the name of a note.
+fn is_plain(id: &str) -> bool {
+    let mut bytes = id.bytes();
+    bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 fn is_old(at: Timestamp, now: Timestamp) -> bool {
@@ -345,6 +365,14 @@ fn session_name(session: &SessionId) -> String {
 
 fn visitor_name(session: &SessionId) -> String {
     format!("{}.json", session_name(session))
+}
+
+/// The file of a selection: a name that leads nowhere else, or one made of the intent.
+fn selected_name(name: Option<&str>, intent: &IntentId) -> Option<String> {
+    match name {
+        Some(name) => is_plain(name).then(|| format!("{name}.json")),
+        None => Some(intent_name(intent)),
+    }
 }
 
 fn intent_name(intent: &IntentId) -> String {

@@ -13,7 +13,7 @@ use crate::confined::Site;
 use crate::hook_oracle::{Does, Said, said};
 use crate::hooked::{
     Call, Line, ask, fed, happen, hook, intent_of, select, sends, site_for, site_for_all, tell,
-    written,
+    told, written,
 };
 
 /// How many calls came to a state, by the ledger.
@@ -23,11 +23,6 @@ fn count(site: &Site, state: &str) -> usize {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     events.filter(|event| event["state"] == state).count()
-}
-
-/// What the hook told the model, whichever way.
-fn told(said: &Said) -> String {
-    format!("{}{}", said.stdout, said.stderr)
 }
 
 /// L10: a client does not tell the version of its tools, so theirs is that of the catalogue.

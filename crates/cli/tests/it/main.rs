@@ -65,6 +65,8 @@ mod hook_place;
 #[cfg(test)]
 mod hook_plugin;
 #[cfg(test)]
+mod hook_select;
+#[cfg(test)]
 mod hook_subagents;
 #[cfg(test)]
 mod hook_tools;

@@ -8,6 +8,7 @@ use tagout_gate::policy::session::PromptSource;
 use tagout_vocab::SessionId;
 use tagout_vocab::limits::HOOK_INTENTS_SHOWN_MAX;
 
+use super::called::Called;
 use super::work::Work;
 use crate::args;
 use crate::clock;
@@ -85,9 +86,10 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
         .map(|one| one.id.as_str())
         .take(HOOK_INTENTS_SHOWN_MAX)
         .collect();
-    let tagout = super::shell::called(work);
+    let called = Called::of(work);
     let open = if ids.is_empty() {
-        format!("No intent is open; ask for one with `{tagout} intent propose`.")
+        let propose = called.verb("intent propose");
+        format!("No intent is open; ask for one with `{propose}`.")
     } else {
         format!("Open intents: {}.", ids.join(", "))
     };
@@ -95,7 +97,8 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
     Answer::Context {
         text: format!(
             "This repository is governed by Tagout: read freely; before changing anything run \
-             `{tagout} intent select ID` as a command of its own. {open}{gone}"
+             `{}` as a command of its own. {open}{gone}",
+            called.verb("intent select ID")
         ),
     }
 }
