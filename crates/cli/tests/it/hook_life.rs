@@ -440,6 +440,21 @@ fn delegation_past_the_hooks_is_denied() {
     assert!(told(&said).contains("CAPABILITY_DENIED"), "{said:?}");
 }
 
+/// Loading a skill hands no work to anybody: it is judged as what it is, and the reason is true.
+#[test]
+fn a_skill_is_no_delegation() {
+    let client = Client::Goose;
+    let site = site_for(&[client]);
+    for (session, code) in [("fresh", "STATE_VIOLATION"), ("main", "APPROVAL_REQUIRED")] {
+        for tool in ["load", "load_skill"] {
+            let name = serde_json::json!({ "name": "review" });
+            let said = ask(&site, &Call::tool(client, (session, tool), tool, name));
+            assert_eq!(said.does(), Does::Denies, "{tool}: {said:?}");
+            assert!(told(&said).contains(code), "{tool}: {said:?}");
+        }
+    }
+}
+
 /// A command that goes on in the background is settled when it ends, not when its client says that
 /// it was begun.
 #[test]
