@@ -115,6 +115,14 @@ impl Notes {
         }
     }
 
+    /// The notes of every workspace whose state lies in a folder.
+    pub(crate) fn all(state_home: &Path) -> Vec<Self> {
+        let states = entries(state_home)
+            .into_iter()
+            .map(|state| Self::of(&state));
+        states.filter(|notes| notes.folder.is_dir()).collect()
+    }
+
     /// Where things lie, if a person's verb wrote it down.
     pub(crate) fn whereabouts(&self) -> Result<Option<Whereabouts>, Failure> {
         read(&self.folder.join("place.json"))
@@ -190,6 +198,39 @@ impl Notes {
         let paths = listed(&self.folder.join("gone"));
         let read = |path: &PathBuf| read::<Gone>(path).ok().flatten();
         paths.iter().filter_map(read).collect()
+    }
+
+    /// Notes what of a client's settings takes its own questions away, with a person's knowledge.
+    pub(crate) fn keep_loosened(&self, client: &str, what: &[String]) -> Result<(), Failure> {
+        self.write(&["loosened"], &format!("{client}.json"), &what)
+    }
+
+    /// What of a client's settings is known to do so. Nothing where nobody ever looked.
+    pub(crate) fn loosened(&self, client: &str) -> Vec<String> {
+        let path = self.folder.join("loosened").join(format!("{client}.json"));
+        read(&path).ok().flatten().unwrap_or_default()
+    }
+
+    /// Notes that a person took a client's hook of one scope away, and forgets what was found gone.
+    pub(crate) fn take_out(&self, client: &str, scope: &str) -> Result<(), Failure> {
+        self.keep_gone(client, None)?;
+        self.write(&["taken"], &taken_name(client, scope), &client)
+    }
+
+    /// Forgets it: the hook is there again.
+    pub(crate) fn put_in(&self, client: &str, scope: &str) {
+        if self.is_taken_out(client, scope) {
+            forget(&self.taken_path(client, scope));
+        }
+    }
+
+    /// Whether a person took it away.
+    pub(crate) fn is_taken_out(&self, client: &str, scope: &str) -> bool {
+        self.taken_path(client, scope).exists()
+    }
+
+    fn taken_path(&self, client: &str, scope: &str) -> PathBuf {
+        self.folder.join("taken").join(taken_name(client, scope))
     }
 
     /// Notes a conversation that only names files of this workspace, from outside.
@@ -361,6 +402,10 @@ fn session_name(session: &SessionId) -> String {
         "hook session",
         [session.as_str().as_bytes()],
     ))
+}
+
+fn taken_name(client: &str, scope: &str) -> String {
+    format!("{client}.{scope}.json")
 }
 
 fn visitor_name(session: &SessionId) -> String {

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 pub use canary::{Canary, Registered, canary, is_canary, is_denial, registered};
-pub use check::{Finding, FindingKind, check, is_sandboxed, places};
+pub use check::{Finding, FindingKind, check, is_sandboxed, loosened, places};
 pub use instructions::{instruction_block, instruction_file, put_instructions, take_instructions};
 pub use jsonc::TextError;
 pub use rules::{OwnRule, OwnRules, own_rules};

@@ -67,6 +67,8 @@ mod hook_plugin;
 #[cfg(test)]
 mod hook_select;
 #[cfg(test)]
+mod hook_settings;
+#[cfg(test)]
 mod hook_subagents;
 #[cfg(test)]
 mod hook_tools;
