@@ -225,8 +225,8 @@ fn rewriting_is_used_only_where_it_was_seen_to_work() {
     }
 }
 
-/// Text for the model goes beside other arguments where the event takes both, and changes nothing of
-/// them; where it takes no text, it is as if there were none.
+/// Text for the model goes beside other arguments where the event takes both, and changes nothing
+/// of them; where it takes no text, it is as if there were none.
 #[test]
 fn context_goes_beside_a_rewrite() {
     let mut arguments = serde_json::Map::new();
