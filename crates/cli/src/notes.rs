@@ -354,11 +354,14 @@ impl Notes {
         is_there.then_some(sent)
     }
 
-    /// Notes a selection, so that the command only has to print. Where the command can't be given
-    /// the note's name, it is found by the intent.
+    /// Notes a selection, so that the command only has to print. Where the command does not come
+    /// with the note's name, because the client runs the line as it was, it is found by the intent.
     pub(crate) fn select(&self, name: Option<&str>, selected: &Selected) -> Result<(), Failure> {
-        let name = selected_name(name, &selected.intent);
-        self.write(&["selected"], &name.unwrap_or_default(), selected)
+        let named = name.and_then(|name| selected_name(Some(name), &selected.intent));
+        for name in named.into_iter().chain([intent_name(&selected.intent)]) {
+            self.write(&["selected"], &name, selected)?;
+        }
+        Ok(())
     }
 
     /// The selection of an intent that the hook just made, used up.
@@ -375,6 +378,7 @@ impl Notes {
             return None;
         }
         forget(&path);
+        forget(&self.folder.join("selected").join(intent_name(intent)));
         Some(selected).filter(|selected| !is_old(selected.at, now))
     }
 }

@@ -144,6 +144,25 @@ fn slow_every_client_is_told_what_it_selected() {
     assert!(!log.contains("terminal-"), "{log}");
 }
 
+/// Where a client drops the hook's line and runs the one that the model wrote, the agent is told all
+/// the same, once.
+#[test]
+fn a_line_that_stays_as_it_was_is_told() {
+    let client = Client::Vscode;
+    for at in [At::Pipe, At::Terminal] {
+        let desk = Desk::usual();
+        let line = format!("'{PROGRAM}' intent select {}", intent_of(client));
+        let said = desk.ask(&Call::shell(client, ("main", "c"), &line));
+        assert_eq!(said.does(), Does::RunsRewritten, "{said:?}");
+        let ran = desk.run(&line, at);
+        assert_eq!(ran.code, Some(0), "{at:?}: {}", ran.shown());
+        assert!(ran.stdout.contains(CONTEXT), "{at:?}: {}", ran.shown());
+        assert!(!desk.log().contains("terminal-"));
+        let again = desk.run(&line, at);
+        assert_ne!(again.code, Some(0), "{at:?}: {}", again.shown());
+    }
+}
+
 /// A line under a hook's note is told once, and never selects by itself.
 #[test]
 fn a_selection_is_told_once() {
