@@ -144,8 +144,8 @@ fn slow_every_client_is_told_what_it_selected() {
     assert!(!log.contains("terminal-"), "{log}");
 }
 
-/// Where a client drops the hook's line and runs the one that the model wrote, the agent is told all
-/// the same, once.
+/// Where a client drops the hook's line and runs the one that the model wrote, the agent is told
+/// all the same, once.
 #[test]
 fn a_line_that_stays_as_it_was_is_told() {
     let client = Client::Vscode;
