@@ -513,7 +513,7 @@ pub enum Subagents {
     Numbered,
     /// They look like their parent.
     Unmarked,
-    /// Their calls reach no hook: delegating is denied unless the user's layer says otherwise.
+    /// Their calls reach no hook, so delegating is denied.
     Bypass,
 }
 

@@ -23,6 +23,8 @@ pub enum Answer {
     AllowRewritten {
         /// All of them.
         arguments: Map<String, Value>,
+        /// Text for the model besides, where the client takes both.
+        context: Option<String>,
     },
     /// A person has to agree first.
     Ask {
@@ -46,6 +48,14 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Other arguments, and nothing to say about them.
+    pub const fn rewritten(arguments: Map<String, Value>) -> Self {
+        Self::AllowRewritten {
+            arguments,
+            context: None,
+        }
+    }
+
     /// A denial in the structured form that an agent can recover from.
     pub fn denied(refusal: &Refusal) -> Self {
         Self::Deny {
@@ -95,7 +105,9 @@ pub fn reply(client: Client, event: &Event, answer: &Answer) -> Reply {
     match answer {
         Answer::NoDecision => said(forms::nothing(event)),
         Answer::Allow { reason } => said(forms::allow(event, &bounded(reason))),
-        Answer::AllowRewritten { arguments } => rewritten(client, event, arguments),
+        Answer::AllowRewritten { arguments, context } => {
+            rewritten(client, event, (arguments, context.as_deref()))
+        }
         Answer::Ask { reason, remedy } => match event.powers.ask {
             Ask::Asks => said(forms::ask(event, &message(reason, remedy))),
             Ask::Runs => denied(client, event, &message(reason, &agree_first(remedy))),
@@ -151,7 +163,11 @@ fn said(value: Option<Value>) -> Reply {
     }
 }
 
-fn rewritten(client: Client, event: &Event, arguments: &Map<String, Value>) -> Reply {
+fn rewritten(
+    client: Client,
+    event: &Event,
+    (arguments, context): (&Map<String, Value>, Option<&str>),
+) -> Reply {
     let needs_allow = match event.powers.rewrite {
         Rewrite::Takes => false,
         Rewrite::NeedsAllow => true,
@@ -161,7 +177,12 @@ fn rewritten(client: Client, event: &Event, arguments: &Map<String, Value>) -> R
             return denied(client, event, &message(reason, remedy));
         }
     };
-    said(forms::rewrite(event, arguments, needs_allow))
+    let answer = forms::rewrite(event, arguments, needs_allow);
+    let context = context.filter(|_| event.powers.context);
+    said(match (answer, context) {
+        (Some(answer), Some(text)) => Some(forms::beside(event, answer, &bounded(text))),
+        (answer, _) => answer,
+    })
 }
 
 fn denied(client: Client, event: &Event, text: &str) -> Reply {

@@ -161,6 +161,9 @@ pub(crate) enum IntentVerb {
         id: String,
         #[command(flatten)]
         session: SessionArgs,
+        /// The note of a client's hook that made the selection
+        #[arg(long, value_name = "NOTE", hide = true, conflicts_with = "session")]
+        permit: Option<String>,
     },
     /// Ask a person for an intent or a wider scope
     #[command(after_help = "Example:\n  \
@@ -324,7 +327,12 @@ pub(crate) fn config_dir() -> Option<PathBuf> {
 pub(crate) fn state_dir() -> Option<PathBuf> {
     named("TAGOUT_STATE_DIR")
         .or_else(|| named("XDG_STATE_HOME").map(|folder| folder.join("tagout")))
-        .or_else(|| named("HOME").map(|home| home.join(".local").join("state").join("tagout")))
+        .or_else(|| home().map(|home| state_dir_in(&home)))
+}
+
+/// The same in a home where no variable says otherwise.
+pub(crate) fn state_dir_in(home: &Path) -> PathBuf {
+    home.join(".local").join("state").join("tagout")
 }
 
 /// The user's home.

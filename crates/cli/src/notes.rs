@@ -83,6 +83,10 @@ pub(crate) struct Sent {
 /// A selection that the hook made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Selected {
+    /// What was selected.
+    pub(crate) intent: IntentId,
+    /// For which conversation.
+    pub(crate) session: SessionId,
     /// What the agent is told.
     pub(crate) context: String,
     /// When.
@@ -119,6 +123,14 @@ impl Notes {
         Self {
             folder: state.join("hook"),
         }
+    }
+
+    /// The notes of every workspace whose state lies in a folder.
+    pub(crate) fn all(state_home: &Path) -> Vec<Self> {
+        let states = entries(state_home)
+            .into_iter()
+            .map(|state| Self::of(&state));
+        states.filter(|notes| notes.folder.is_dir()).collect()
     }
 
     /// Where things lie, if a person's verb wrote it down.
@@ -196,6 +208,39 @@ impl Notes {
         let paths = listed(&self.folder.join("gone"));
         let read = |path: &PathBuf| read::<Gone>(path).ok().flatten();
         paths.iter().filter_map(read).collect()
+    }
+
+    /// Notes what of a client's settings takes its own questions away, with a person's knowledge.
+    pub(crate) fn keep_loosened(&self, client: &str, what: &[String]) -> Result<(), Failure> {
+        self.write(&["loosened"], &format!("{client}.json"), &what)
+    }
+
+    /// What of a client's settings is known to do so. Nothing where nobody ever looked.
+    pub(crate) fn loosened(&self, client: &str) -> Vec<String> {
+        let path = self.folder.join("loosened").join(format!("{client}.json"));
+        read(&path).ok().flatten().unwrap_or_default()
+    }
+
+    /// Notes that a person took a client's hook of one scope away, and forgets what was found gone.
+    pub(crate) fn take_out(&self, client: &str, scope: &str) -> Result<(), Failure> {
+        self.keep_gone(client, None)?;
+        self.write(&["taken"], &taken_name(client, scope), &client)
+    }
+
+    /// Forgets it: the hook is there again.
+    pub(crate) fn put_in(&self, client: &str, scope: &str) {
+        if self.is_taken_out(client, scope) {
+            forget(&self.taken_path(client, scope));
+        }
+    }
+
+    /// Whether a person took it away.
+    pub(crate) fn is_taken_out(&self, client: &str, scope: &str) -> bool {
+        self.taken_path(client, scope).exists()
+    }
+
+    fn taken_path(&self, client: &str, scope: &str) -> PathBuf {
+        self.folder.join("taken").join(taken_name(client, scope))
     }
 
     /// Notes a conversation that only names files of this workspace, from outside.
@@ -297,9 +342,8 @@ impl Notes {
     }
 
     fn sent_paths(&self, id: Option<&str>) -> Vec<PathBuf> {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         match id {
-            Some(id) if id.bytes().all(is_plain) => vec![self.sent_path(id)],
+            Some(id) if is_plain(id) => vec![self.sent_path(id)],
             Some(_) => Vec::new(),
             None => listed(&self.folder.join("exec")),
         }
@@ -325,17 +369,32 @@ impl Notes {
         is_there.then_some(sent)
     }
 
-    /// Notes a selection, so that the command only has to print.
-    pub(crate) fn select(&self, intent: &IntentId, selected: &Selected) -> Result<(), Failure> {
-        self.write(&["selected"], &intent_name(intent), selected)
+    /// Notes a selection, so that the command only has to print. Where the command does not come
+    /// with the note's name, because the client runs the line as it was, it is found by the intent.
+    pub(crate) fn select(&self, name: Option<&str>, selected: &Selected) -> Result<(), Failure> {
+        let named = name.and_then(|name| selected_name(Some(name), &selected.intent));
+        for name in named.into_iter().chain([intent_name(&selected.intent)]) {
+            self.write(&["selected"], &name, selected)?;
+        }
+        Ok(())
     }
 
-    /// The selection that the hook just made.
-    pub(crate) fn selected(&self, intent: &IntentId, now: Timestamp) -> Option<Selected> {
-        let path = self.folder.join("selected").join(intent_name(intent));
-        let selected: Option<Selected> = read(&path).ok().flatten();
+    /// The selection of an intent that the hook just made, used up.
+    pub(crate) fn selected(
+        &self,
+        name: Option<&str>,
+        intent: &IntentId,
+        now: Timestamp,
+    ) -> Option<Selected> {
+        let name = selected_name(name, intent)?;
+        let path = self.folder.join("selected").join(name);
+        let selected: Selected = read(&path).ok().flatten()?;
+        if selected.intent != *intent {
+            return None;
+        }
         forget(&path);
-        selected.filter(|selected| !is_old(selected.at, now))
+        forget(&self.folder.join("selected").join(intent_name(intent)));
+        Some(selected).filter(|selected| !is_old(selected.at, now))
     }
 }
 
@@ -352,6 +411,12 @@ fn nobodys() -> Failure {
         .hint("run it again in other words, with a comment at its end")
 }
 
+/// Whether an id can be the name of a note.
+fn is_plain(id: &str) -> bool {
+    let mut bytes = id.bytes();
+    bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
 fn is_old(at: Timestamp, now: Timestamp) -> bool {
     let age = now.as_millis().saturating_sub(at.as_millis());
     !(0..=HOOK_NOTE_MS_MAX).contains(&age)
@@ -364,8 +429,20 @@ fn session_name(session: &SessionId) -> String {
     ))
 }
 
+fn taken_name(client: &str, scope: &str) -> String {
+    format!("{client}.{scope}.json")
+}
+
 fn visitor_name(session: &SessionId) -> String {
     format!("{}.json", session_name(session))
+}
+
+/// The file of a selection: a name that leads nowhere else, or one made of the intent.
+fn selected_name(name: Option<&str>, intent: &IntentId) -> Option<String> {
+    match name {
+        Some(name) => is_plain(name).then(|| format!("{name}.json")),
+        None => Some(intent_name(intent)),
+    }
 }
 
 fn intent_name(intent: &IntentId) -> String {

@@ -28,4 +28,6 @@ pub enum Role {
     Todo,
     /// Calls a tool of an MCP server by name.
     McpCall,
+    /// Takes up a text of instructions, which may bring commands of its own.
+    Skill,
 }

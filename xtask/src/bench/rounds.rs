@@ -74,9 +74,8 @@ fn median(mut samples: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
-    use std::time::Duration;
-
     use std::collections::BTreeSet;
+    use std::time::Duration;
 
     use super::{Contender, WARM_UP, median, medians, medians_with, place};
 
@@ -112,7 +111,7 @@ mod tests {
     fn everybody_comes_once_a_round_and_behind_several_others() {
         for count in 1..12 {
             let mut before: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); count];
-            let mut first = BTreeSet::new();
+            let mut first: BTreeSet<usize> = BTreeSet::new();
             for round in 0..count * count {
                 let order: Vec<usize> = (0..count).map(|turn| place(round, turn, count)).collect();
                 assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), count);

@@ -8,12 +8,18 @@ use std::process::ExitCode;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::run::{self, Places};
+use super::run::{self, Asks, Places};
 use super::scene::{Scene, field, shown, strays};
 use super::stub::{Script, Stub};
 use super::{bounded, stage, temporary, unknown};
 use crate::error::XtaskError;
 use crate::process::answer;
+
+/// How a story says that an intent was selected.
+const SELECTED: &str = "intent selected";
+
+/// How the context of an intent begins.
+const CONTEXT: &str = "<intent_context>";
 
 const STORIES: &str = include_str!("../../data/stories.json");
 
@@ -37,6 +43,7 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
     let parts = story.parts();
     let person = parts.iter().find_map(|part| part.meanwhile.clone());
     let mut heard = Vec::new();
+    let mut is_told = false;
     for part in parts {
         let stub = Stub::start(part).map_err(temporary())?;
         scene.places.base = stub.base();
@@ -45,7 +52,9 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
         if let Some(mut end) = client.ended(&program, &scene.places) {
             bounded(&mut end)?;
         }
-        heard.extend(stub.heard().pop());
+        let mut all = stub.heard();
+        is_told |= all.iter().any(|one| one.to_string().contains(CONTEXT));
+        heard.extend(all.pop());
     }
     if let Some(otherwise) = otherwise {
         println!(
@@ -56,6 +65,11 @@ pub(crate) fn one(name: &str, mode_name: &str) -> Result<ExitCode, XtaskError> {
     let mut wrong = files(&scene, person.map(|one| one.text).as_deref(), not_done);
     wrong.extend(ledger(&scene, told)?);
     wrong.extend(traced(&scene, name, not_done)?);
+    // Where the client asks a person who is not there, the command that prints it never runs.
+    let selects = told.iter().any(|one| one == SELECTED) && mode.asks == Asks::Never;
+    if selects && !is_told {
+        wrong.push("the model was never told what the intent is about".to_owned());
+    }
     for one in &wrong {
         eprintln!("{name} in mode {mode_name}: {one}");
     }
@@ -197,7 +211,7 @@ fn ledger(scene: &Scene, expected: &[String]) -> Result<Vec<String>, XtaskError>
 
 fn tells(event: &Value, expected: &str) -> bool {
     match expected {
-        "intent selected" => !field(event, "/data/selected").is_empty(),
+        SELECTED => !field(event, "/data/selected").is_empty(),
         // The session was reset and holds the intent no more.
         "completed" => {
             let reset = field(event, "/data/to") == "REQUEST";

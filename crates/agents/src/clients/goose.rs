@@ -90,7 +90,7 @@ const INSTALL: Install = Install {
     rules: &[],
     needs: &[],
     open: &[
-        "a subagent's calls reach no hook, so delegating is denied by default",
+        "a subagent's calls reach no hook, so delegating is denied",
         "arguments can't be rewritten, so shell commands run as they are or not at all",
     ],
     moved: &[],

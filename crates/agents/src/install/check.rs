@@ -96,6 +96,23 @@ pub fn check(client: Client, scope: Scope, binary: &Binary, texts: &Texts) -> Ve
     findings
 }
 
+/// The settings of a client that take its own questions or walls away, whoever made them so, with
+/// the files that they stand in.
+pub fn loosened(client: Client, texts: &Texts) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut add = |kind, place: Option<&Place>, text: String| {
+        if kind == FindingKind::Loosened {
+            let file = place.map_or("", |place| place.path.as_str());
+            found.push(format!("{file}: {text}"));
+        }
+    };
+    for switch in client.profile().install.switches {
+        // They loosen at every scope alike.
+        switched(switch, Scope::Project, texts, &mut add);
+    }
+    found
+}
+
 type Add<'a> = &'a mut dyn FnMut(FindingKind, Option<&Place>, String);
 
 fn switched(switch: &Switch, scope: Scope, texts: &Texts, add: Add<'_>) {

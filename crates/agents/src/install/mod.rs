@@ -27,7 +27,7 @@ use thiserror::Error;
 
 pub use beside::beside;
 pub use canary::{Canary, Registered, canary, is_canary, is_denial, registered};
-pub use check::{Finding, FindingKind, check, is_sandboxed, places};
+pub use check::{Finding, FindingKind, check, is_sandboxed, loosened, places};
 pub use instructions::{instruction_block, instruction_file, put_instructions, take_instructions};
 pub use jsonc::TextError;
 pub use open::stays_open;

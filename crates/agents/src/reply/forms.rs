@@ -179,3 +179,23 @@ pub(super) fn context(event: &Event, text: &str) -> Option<Value> {
         Form::Behavior | Form::FlatBehavior | Form::Exit | Form::Silent => nothing(event),
     }
 }
+
+/// An answer with text for the model in it as well: each form has a key of its own for it, beside
+/// those of a rewrite.
+pub(super) fn beside(event: &Event, answer: Value, text: &str) -> Value {
+    let Some(Value::Object(told)) = context(event, text) else {
+        return answer;
+    };
+    let Value::Object(mut whole) = answer else {
+        return answer;
+    };
+    for (key, value) in told {
+        match (whole.get_mut(&key), value) {
+            (Some(Value::Object(inner)), Value::Object(more)) => inner.extend(more),
+            // What both say, the rewrite says.
+            (Some(_), _) => {}
+            (None, value) => drop(whole.insert(key, value)),
+        }
+    }
+    Value::Object(whole)
+}

@@ -203,7 +203,7 @@ fn questions_are_asked_only_where_they_do_not_mean_yes() {
 fn rewriting_is_used_only_where_it_was_seen_to_work() {
     let mut arguments = serde_json::Map::new();
     arguments.insert("command".to_owned(), Value::from("touch rewritten"));
-    let answer = Answer::AllowRewritten { arguments };
+    let answer = Answer::rewritten(arguments);
     for client in Client::ALL {
         let Some(table) = measured(*client) else {
             continue;
@@ -223,6 +223,52 @@ fn rewriting_is_used_only_where_it_was_seen_to_work() {
             || table.get("pascal_updatedInput").is_some_and(|row| row["rewritten"] == true);
         assert!(worked, "{client} {rows:?}");
     }
+}
+
+/// Text for the model goes beside other arguments where the event takes both, and changes nothing
+/// of them; where it takes no text, it is as if there were none.
+#[test]
+fn context_goes_beside_a_rewrite() {
+    let mut arguments = serde_json::Map::new();
+    arguments.insert("command".to_owned(), Value::from("ls"));
+    let mut together = Vec::new();
+    for client in Client::ALL {
+        for event in client.events() {
+            let plain = reply(*client, event, &Answer::rewritten(arguments.clone()));
+            let answer = Answer::AllowRewritten {
+                arguments: arguments.clone(),
+                context: Some("TEXT".to_owned()),
+            };
+            let said = reply(*client, event, &answer);
+            let takes = event.powers.context && event.powers.rewrite != Rewrite::Never;
+            if !takes {
+                assert_eq!(said, plain, "{client} {}", event.name);
+                continue;
+            }
+            let (mut whole, plain) = (stdout(&said).unwrap(), stdout(&plain).unwrap());
+            together.push(format!("{client} {} {whole}", event.name));
+            let inner = whole.get_mut("hookSpecificOutput");
+            let told = inner.and_then(|inner| inner.as_object_mut()?.remove("additionalContext"));
+            let top = whole.as_object_mut().unwrap();
+            let keys = [
+                "additionalContext",
+                "contextModification",
+                "additional_context",
+            ];
+            let told = told.or_else(|| keys.iter().find_map(|key| top.remove(*key)));
+            assert_eq!(told, Some(Value::from("TEXT")), "{client} {}", event.name);
+            assert_eq!(whole, plain, "{client} {}", event.name);
+        }
+    }
+    insta::assert_snapshot!(together.join("\n"), @r#"
+    claude-code PreToolUse {"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"},"additionalContext":"TEXT"}}
+    codex PreToolUse {"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"},"permissionDecision":"allow","additionalContext":"TEXT"}}
+    copilot-cli PreToolUse {"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"},"additionalContext":"TEXT"}}
+    copilot-cli preToolUse {"modifiedArgs":{"command":"ls"},"additionalContext":"TEXT"}
+    cline PreToolUse {"cancel":false,"overrideInput":{"command":"ls"},"contextModification":"TEXT"}
+    cursor preToolUse {"permission":"allow","updated_input":{"command":"ls"},"additional_context":"TEXT"}
+    vscode PreToolUse {"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"},"additionalContext":"TEXT"}}
+    "#);
 }
 
 /// «No decision» decides nothing: what was seen to pre-approve is not sent.
@@ -251,6 +297,7 @@ fn every_answer_is_whole() {
         },
         Answer::AllowRewritten {
             arguments: serde_json::Map::new(),
+            context: Some("c".repeat(100_000)),
         },
         ask(),
         deny(),

@@ -14,7 +14,7 @@ fn answers() -> Vec<(&'static str, Answer)> {
                 reason: "WHY".to_owned(),
             },
         ),
-        ("rewrite", Answer::AllowRewritten { arguments }),
+        ("rewrite", Answer::rewritten(arguments)),
         (
             "ask",
             Answer::Ask {

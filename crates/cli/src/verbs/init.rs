@@ -64,6 +64,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     })?;
     if !offered.clients.is_empty() {
         hooks.install_agreed(&offered.clients)?;
+        hooks.put_in(&engine, &offered.clients)?;
     }
     let ignored = told_of_kept(&kept, again);
     let root = places.root.display().to_string();

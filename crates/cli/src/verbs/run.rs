@@ -41,11 +41,15 @@ pub(crate) fn execute(
 pub(super) fn in_verbs(refusal: &mut Refusal, engine: &Engine, session: Option<&str>) {
     let session = session.map_or_else(String::new, |name| format!(" --session {name}"));
     let select = format!("`tagout intent select ID{session}`");
-    in_words(refusal, engine, ("tagout", &select));
+    in_words(refusal, engine, (&|verb| format!("tagout {verb}"), &select));
 }
 
 /// The same where this program is called by another name than its own.
-pub(super) fn in_words(refusal: &mut Refusal, engine: &Engine, (tagout, typed): (&str, &str)) {
+pub(super) fn in_words(
+    refusal: &mut Refusal,
+    engine: &Engine,
+    (called, typed): (&dyn Fn(&str) -> String, &str),
+) {
     let books = &engine.shelf().books;
     let select = format!("`{}`", books.name_of(Role::SelectIntent));
     let propose = format!("`{}`", books.name_of(Role::ProposeIntent));
@@ -53,8 +57,11 @@ pub(super) fn in_words(refusal: &mut Refusal, engine: &Engine, (tagout, typed): 
         .remedy
         .replace(&format!("call {select}"), &format!("run {typed}"))
         .replace(&select, typed)
-        .replace(&propose, &format!("`{tagout} intent propose`"))
-        .replace("`tagout intent list`", &format!("`{tagout} intent list`"));
+        .replace(&propose, &format!("`{}`", called("intent propose")))
+        .replace(
+            "`tagout intent list`",
+            &format!("`{}`", called("intent list")),
+        );
 }
 
 fn session_id(session: &SessionArgs) -> Result<SessionId, Failure> {

@@ -13,7 +13,7 @@ use crate::confined::Site;
 use crate::hook_oracle::{Does, Said, said};
 use crate::hooked::{
     Call, Line, ask, fed, happen, hook, intent_of, select, sends, site_for, site_for_all, tell,
-    written,
+    told, written,
 };
 
 /// How many calls came to a state, by the ledger.
@@ -23,11 +23,6 @@ fn count(site: &Site, state: &str) -> usize {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     events.filter(|event| event["state"] == state).count()
-}
-
-/// What the hook told the model, whichever way.
-fn told(said: &Said) -> String {
-    format!("{}{}", said.stdout, said.stderr)
 }
 
 /// L10: a client does not tell the version of its tools, so theirs is that of the catalogue.
@@ -445,6 +440,21 @@ fn delegation_past_the_hooks_is_denied() {
     assert!(told(&said).contains("CAPABILITY_DENIED"), "{said:?}");
 }
 
+/// Loading a skill hands no work to anybody: it is judged as what it is, and the reason is true.
+#[test]
+fn a_skill_is_no_delegation() {
+    let client = Client::Goose;
+    let site = site_for(&[client]);
+    for (session, code) in [("fresh", "STATE_VIOLATION"), ("main", "APPROVAL_REQUIRED")] {
+        for tool in ["load", "load_skill"] {
+            let name = serde_json::json!({ "name": "review" });
+            let said = ask(&site, &Call::tool(client, (session, tool), tool, name));
+            assert_eq!(said.does(), Does::Denies, "{tool}: {said:?}");
+            assert!(told(&said).contains(code), "{tool}: {said:?}");
+        }
+    }
+}
+
 /// A command that goes on in the background is settled when it ends, not when its client says that
 /// it was begun.
 #[test]
@@ -583,81 +593,4 @@ fn an_ungoverned_repository_is_passed_in_silence() {
     }
     assert_eq!(files(&states), before, "no state was written");
     assert_eq!(files(elsewhere.path()), Vec::new());
-}
-
-/// The binary outside of the build folder, where `install` accepts it.
-fn installed_binary(site: &Site) -> PathBuf {
-    let own = PathBuf::from(env!("CARGO_BIN_EXE_tagout"));
-    let path = site.home().join("tagout");
-    fs::hard_link(&own, &path)
-        .or_else(|_| fs::copy(&own, &path).map(|_| ()))
-        .unwrap();
-    path
-}
-
-/// A change of the client's settings that takes the hook away is refused; a hook that finds itself
-/// gone says so to the model, in the ledger and in the next command, until it is installed again.
-#[test]
-fn a_hook_that_is_taken_away_is_noticed() {
-    let site = site_for(&[Client::ClaudeCode]);
-    let binary = installed_binary(&site);
-    let run = |words: &[&str]| {
-        let mut command = Command::new(&binary);
-        command
-            .args(words)
-            .current_dir(site.root())
-            .env_clear()
-            .env("HOME", site.home());
-        command.output().unwrap()
-    };
-    let installed = run(&["install", "claude-code", "--yes"]);
-    assert!(installed.status.success(), "{installed:?}");
-    let at = |event: &str| {
-        let mut payload = serde_json::json!({
-            "session_id": "main", "transcript_path": "/t", "cwd": site.root(),
-            "hook_event_name": event,
-        });
-        if event == "ConfigChange" {
-            payload["source"] = "local_settings".into();
-        }
-        let line = Line::of(Client::ClaudeCode, event);
-        let mut command = Command::new(&binary);
-        command
-            .args(line.words(&site))
-            .current_dir(site.root())
-            .env_clear();
-        said(
-            Client::ClaudeCode,
-            &fed(command, payload.to_string().as_bytes()),
-        )
-    };
-    let settings = site.root().join(".claude/settings.local.json");
-    let whole = fs::read_to_string(&settings).unwrap();
-    let kept = at("ConfigChange");
-    assert_eq!((kept.code, kept.stdout.as_str()), (Some(0), ""), "{kept:?}");
-    fs::write(&settings, "{}\n").unwrap();
-    let refused = at("ConfigChange");
-    assert_eq!(refused.does(), Does::Denies, "{refused:?}");
-    let greeted = at("SessionStart");
-    assert!(
-        told(&greeted).contains("will not call Tagout's hook"),
-        "{greeted:?}"
-    );
-    let log = site.tagout(&["log", "--json"]);
-    assert_eq!(
-        log.stdout.matches("\"gone\":").count(),
-        1,
-        "recorded once: {}",
-        log.stdout
-    );
-    let next = site.tagout(&["intent", "complete", "INT-001", "--yes"]);
-    assert!(
-        next.stderr.contains("will not call Tagout's hook"),
-        "{}",
-        next.shown()
-    );
-    fs::write(&settings, whole).unwrap();
-    at("SessionStart");
-    let next = site.tagout(&["intent", "release", "INT-002", "--yes"]);
-    assert!(!next.stderr.contains("will not call"), "{}", next.shown());
 }

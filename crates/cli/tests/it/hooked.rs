@@ -295,6 +295,11 @@ pub(crate) fn tell(site: &Site, call: &Call) -> Said {
     said(call.client, &ran)
 }
 
+/// What the hook told the model, whichever way.
+pub(crate) fn told(said: &Said) -> String {
+    format!("{}{}", said.stdout, said.stderr)
+}
+
 /// The payload of an event that is about no tool.
 pub(crate) fn plain(
     site: &Site,

@@ -65,6 +65,10 @@ mod hook_place;
 #[cfg(test)]
 mod hook_plugin;
 #[cfg(test)]
+mod hook_select;
+#[cfg(test)]
+mod hook_settings;
+#[cfg(test)]
 mod hook_strayed;
 #[cfg(test)]
 mod hook_subagents;

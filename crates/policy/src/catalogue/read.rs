@@ -41,7 +41,7 @@ const ACCESSES: [(&str, Access); 6] = [
     ("cwd", Access::Cwd),
 ];
 
-const ROLES: [(&str, Role); 11] = [
+const ROLES: [(&str, Role); 12] = [
     ("select_intent", Role::SelectIntent),
     ("propose_intent", Role::ProposeIntent),
     ("completion", Role::Completion),
@@ -49,6 +49,7 @@ const ROLES: [(&str, Role); 11] = [
     ("shell_input", Role::ShellInput),
     ("output_reader", Role::OutputReader),
     ("delegation", Role::Delegation),
+    ("skill", Role::Skill),
     ("mode_switch", Role::ModeSwitch),
     ("question", Role::Question),
     ("todo", Role::Todo),

@@ -166,10 +166,14 @@ fn vouched(books: &Books, line: &CommandLine<'_>, found: &Analysis) -> bool {
 
 /// The verb of a call of Tagout itself, if it is one for people or could be.
 fn for_people(call: &OwnCall) -> Option<String> {
-    let starts = |verb: &&[&str]| {
-        verb.len() <= call.words.len() && verb.iter().zip(&call.words).all(|(a, b)| a == b)
-    };
-    let known = AGENT_VERBS.iter().any(starts);
-    let harmless = known || (call.words.is_empty() && !call.uncertain);
-    (!harmless).then(|| call.words.join(" "))
+    let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+    let known = !words.is_empty() && is_for_agents(&words);
+    let harmless = known || (words.is_empty() && !call.uncertain);
+    (!harmless).then(|| words.join(" "))
+}
+
+/// Whether agents may use a verb of Tagout itself. Without a verb it only tells about itself.
+pub fn is_for_agents(words: &[&str]) -> bool {
+    let starts = |verb: &&[&str]| words.starts_with(verb);
+    words.is_empty() || AGENT_VERBS.iter().any(starts)
 }

@@ -337,7 +337,8 @@ impl<'r> List<'r> {
         if call.remote.is_some() {
             self.remote(call);
         }
-        if tool.role == Some(Role::Delegation) {
+        // What a skill brings along is as little known as what another agent will do.
+        if matches!(tool.role, Some(Role::Delegation | Role::Skill)) {
             self.push(Effect::Delegate);
         }
         if tool.level == SideEffectLevel::DesktopControl {

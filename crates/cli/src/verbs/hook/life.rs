@@ -2,12 +2,13 @@
 
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{self, Binary, FindingKind};
-use tagout_agents::{Answer, PromptFrom, What};
+use tagout_agents::{Answer, Kind, PromptFrom, What};
 use tagout_gate::policy::intents::selectable;
 use tagout_gate::policy::session::PromptSource;
 use tagout_vocab::SessionId;
 use tagout_vocab::limits::HOOK_INTENTS_SHOWN_MAX;
 
+use super::called::Called;
 use super::work::Work;
 use crate::args;
 use crate::clock;
@@ -36,6 +37,7 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
         }
         What::SessionStart { .. } => {
             if !work.is_outside() {
+                settled(work)?;
                 work.notes.begin(session)?;
             }
             return Ok(greeting(work, gone.as_ref()));
@@ -47,7 +49,7 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
         What::Completion => over(work, session)?,
         What::SubagentStart { child: Some(child) } => work.engine.adopt(child, session)?,
         What::SubagentStop { child: Some(child) } => left_open(work, child)?,
-        What::ConfigChange { .. } => return Ok(configured(work, gone)),
+        What::ConfigChange { .. } => return configured(work, gone),
         What::SubagentStart { child: None }
         | What::SubagentStop { child: None }
         | What::Pre(_)
@@ -85,9 +87,10 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
         .map(|one| one.id.as_str())
         .take(HOOK_INTENTS_SHOWN_MAX)
         .collect();
-    let tagout = super::shell::called(work);
+    let called = Called::of(work);
     let open = if ids.is_empty() {
-        format!("No intent is open; ask for one with `{tagout} intent propose`.")
+        let propose = called.verb("intent propose");
+        format!("No intent is open; ask for one with `{propose}`.")
     } else {
         format!("Open intents: {}.", ids.join(", "))
     };
@@ -95,7 +98,8 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
     Answer::Context {
         text: format!(
             "This repository is governed by Tagout: read freely; before changing anything run \
-             `{tagout} intent select ID` as a command of its own. {open}{gone}"
+             `{}` as a command of its own. {open}{gone}",
+            called.verb("intent select ID")
         ),
     }
 }
@@ -109,6 +113,14 @@ fn registered(work: &Work) -> Result<Option<Gone>, Failure> {
         client: client.to_owned(),
         what: format!("{client} will not call Tagout's hook any more: {what}"),
     });
+    let found = match found {
+        Some(_) if is_taken_out(work) => None,
+        None => {
+            is_in(work);
+            None
+        }
+        other @ Some(_) => other,
+    };
     let known = work.notes.gone();
     let known = known.iter().find(|gone| gone.client == client);
     if known == found.as_ref() {
@@ -122,6 +134,30 @@ fn registered(work: &Work) -> Result<Option<Gone>, Failure> {
     Ok(found)
 }
 
+/// The scopes at which this hook may stand: without a workspace on its line it is a user's or the
+/// machine's.
+const fn scopes(work: &Work) -> &'static [Scope] {
+    if work.at_project {
+        &[Scope::Project]
+    } else {
+        &[Scope::User, Scope::Managed]
+    }
+}
+
+/// Whether a person took the hook away, so that its absence surprises nobody.
+fn is_taken_out(work: &Work) -> bool {
+    let client = work.named.as_str();
+    let mut scopes = scopes(work).iter();
+    scopes.any(|scope| work.notes.is_taken_out(client, scope.as_str()))
+}
+
+/// The hook is there, whoever put it back: when it goes again, that is news.
+fn is_in(work: &Work) {
+    for scope in scopes(work) {
+        work.notes.put_in(work.named.as_str(), scope.as_str());
+    }
+}
+
 /// What keeps the client from calling the hook, or nobody knows whether it does.
 const GONE: &[FindingKind] = &[
     FindingKind::SwitchedOff,
@@ -129,40 +165,69 @@ const GONE: &[FindingKind] = &[
     FindingKind::Unreadable,
 ];
 
-/// The first finding of some kinds about the client's settings as they are now.
+/// The first finding of some kinds about the client's settings as they are now, if every scope has
+/// one.
 fn found(work: &Work, kinds: &[FindingKind]) -> Option<String> {
-    let path = |path: &std::path::Path| path.to_str().map(str::to_owned);
-    let binary = Binary {
-        program: args::own_program().unwrap_or_default(),
-        workspace: path(&work.places.root).filter(|_| work.at_project),
-        state: path(&work.places.state_home),
-    };
     let texts = work.texts_of(work.named);
-    // A hook without a workspace on its line is a user's or the machine's.
-    let scopes: &[Scope] = if work.at_project {
-        &[Scope::Project]
-    } else {
-        &[Scope::User, Scope::Managed]
-    };
     let mut first = None;
-    for scope in scopes {
-        let findings = install::check(work.named, *scope, &binary, &texts);
+    for scope in scopes(work) {
+        let findings = install::check(work.named, *scope, &binary(work), &texts);
         let finding = findings.into_iter().find(|one| kinds.contains(&one.kind))?;
         first.get_or_insert(finding.text);
     }
     first
 }
 
-/// A change of the client's settings that would take the hook away, or that takes away what stands
-/// beside it, is refused.
-fn configured(work: &Work, gone: Option<Gone>) -> Answer {
-    let gone = gone.map(|gone| gone.what);
-    let gone = gone.or_else(|| found(work, &[FindingKind::Loosened]));
-    match gone {
-        None => Answer::NoDecision,
-        Some(gone) => Answer::Deny {
-            reason: format!("the change would take Tagout's hook away: {gone}"),
-            remedy: "a person changes the hooks with `tagout uninstall`".to_owned(),
-        },
+fn binary(work: &Work) -> Binary {
+    let path = |path: &std::path::Path| path.to_str().map(str::to_owned);
+    Binary {
+        program: args::own_program().unwrap_or_default(),
+        workspace: path(&work.places.root).filter(|_| work.at_project),
+        state: path(&work.places.state_home),
     }
+}
+
+/// What takes the client's own questions away now.
+fn loosened(work: &Work) -> Vec<String> {
+    install::loosened(work.named, &work.texts_of(work.named))
+}
+
+/// A conversation that begins reads the settings as they are: what they say then is nobody's change
+/// any more. One that goes on, after its text was cut down for instance, has read them before.
+fn settled(work: &Work) -> Result<(), Failure> {
+    let client = work.named.as_str();
+    let mut events = work.named.registered();
+    let is_asked = events.any(|event| event.kind == Kind::ConfigChange);
+    if !is_asked || work.notes.has_begun(&work.incoming.context.session) {
+        return Ok(());
+    }
+    let now = loosened(work);
+    if work.notes.loosened(client) == now {
+        return Ok(());
+    }
+    work.notes.keep_loosened(client, &now)
+}
+
+/// A change of the client's settings that would take the hook away, or that takes away what stands
+/// beside it, is refused; what was so before is not this change's doing.
+fn configured(work: &Work, gone: Option<Gone>) -> Result<Answer, Failure> {
+    let client = work.named.as_str();
+    if let Some(gone) = gone {
+        return Ok(Answer::Deny {
+            reason: format!("the change would take Tagout's hook away: {}", gone.what),
+            remedy: "a person changes the hooks with `tagout uninstall`".to_owned(),
+        });
+    }
+    let (before, now) = (work.notes.loosened(client), loosened(work));
+    if let Some(new) = now.iter().find(|one| !before.contains(one)) {
+        return Ok(Answer::Deny {
+            reason: format!("the change would leave Tagout's hook standing alone: {new}"),
+            remedy: "a person makes it while no conversation runs, and the next one begins with it"
+                .to_owned(),
+        });
+    }
+    if before != now {
+        work.notes.keep_loosened(client, &now)?;
+    }
+    Ok(Answer::NoDecision)
 }

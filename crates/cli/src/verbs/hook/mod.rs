@@ -4,6 +4,7 @@
 //! that runs out say it without the rest of the program. Nothing here starts a thread.
 
 mod above;
+mod called;
 mod life;
 mod own;
 mod place;

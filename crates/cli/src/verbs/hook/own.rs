@@ -1,8 +1,10 @@
 //! Lines that call Tagout itself, read word by word where nothing in them is left to a shell.
 
+use std::path::Path;
+
 use tagout_agents::quoted;
 
-/// A line that calls Tagout and nothing else.
+/// What a line does that calls Tagout and nothing else.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum OwnLine {
     /// `intent select ID`.
@@ -18,31 +20,154 @@ pub(super) enum OwnLine {
     Other,
 }
 
+/// The name by which people call Tagout.
+pub(super) const NAME: &str = "tagout";
+
+const WORKSPACE: &str = "--workspace";
+const STATE: &str = "--state-dir";
+const PERMIT: &str = "--permit";
+
+/// This program and the workspace that it answers for. `None` where a name is not text.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Here {
+    program: String,
+    root: String,
+    state: String,
+}
+
+impl Here {
+    pub(super) fn new(program: Option<String>, root: &Path, state: &Path) -> Option<Self> {
+        Some(Self {
+            program: program?,
+            root: root.to_str()?.to_owned(),
+            state: state.to_str()?.to_owned(),
+        })
+    }
+
+    /// The program's path.
+    pub(super) fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// The words that tell where workspace and state lie.
+    pub(super) fn places(&self) -> [&str; 4] {
+        [WORKSPACE, &self.root, STATE, &self.state]
+    }
+
+    /// Whether a flag and its value tell one of these very places.
+    fn tells(&self, flag: &str, value: &str) -> bool {
+        let [workspace, root, state_dir, state] = self.places();
+        (flag == workspace && value == root) || (flag == state_dir && value == state)
+    }
+}
+
+/// A line that calls Tagout and nothing else.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) struct Own {
+    /// What it does.
+    pub(super) what: OwnLine,
+    /// The words after the program without those that tell the very places of the workspace, which
+    /// anybody may give, and without the note of a selection, which the hook gives anew.
+    words: Vec<String>,
+    by_path: bool,
+    told: usize,
+}
+
 /// The call of Tagout that a line is, if it is one, by its name or by this program's own path.
-pub(super) fn own_line(line: &str, program: Option<&str>) -> Option<OwnLine> {
+pub(super) fn own_line(line: &str, here: &Here) -> Option<Own> {
     let words = words(line)?;
     let (first, rest) = words.split_first()?;
-    if first != NAME && Some(first.as_str()) != program {
+    let by_path = *first == here.program;
+    if first != NAME && !by_path {
         return None;
     }
-    let plain: Vec<&str> = rest.iter().map(String::as_str).collect();
-    Some(match plain.as_slice() {
-        ["intent", "select", id] | ["intent", "select", id, "--json"] => {
+    let (mut words, told) = without_places(rest, here);
+    let plain: Vec<&str> = words.iter().map(String::as_str).collect();
+    let what = match plain.as_slice() {
+        ["intent", "select", id, more @ ..] if may_follow(more) => {
             OwnLine::Select((*id).to_owned())
         }
         ["exec", more @ ..] => exec(more)?,
         _ => OwnLine::Other,
+    };
+    if matches!(what, OwnLine::Select(_))
+        && let Some(at) = words.iter().position(|word| word == PERMIT)
+    {
+        words.drain(at..at.saturating_add(2).min(words.len()));
+    }
+    Some(Own {
+        what,
+        words,
+        by_path,
+        told,
     })
 }
 
-/// The name by which people call Tagout.
-pub(super) const NAME: &str = "tagout";
+/// What may stand behind a selection's id: how to answer, and the note of an earlier look at it.
+fn may_follow(words: &[&str]) -> bool {
+    matches!(
+        words,
+        [] | ["--json"] | [PERMIT, _] | ["--json", PERMIT, _] | [PERMIT, _, "--json"]
+    )
+}
 
-/// A line that calls Tagout by its name, with this program's path in the name's place.
-pub(super) fn by_path(line: &str, program: &str) -> Option<String> {
-    let rest = line.trim().strip_prefix(NAME)?;
-    let named = rest.starts_with([' ', '\t']) && own_line(line, None).is_some();
-    named.then(|| format!("{}{rest}", quoted([program])))
+/// The words without those that tell the workspace's own places, and how many of these there were.
+/// What follows `--` is somebody else's.
+fn without_places(words: &[String], here: &Here) -> (Vec<String>, usize) {
+    let mut kept = Vec::new();
+    let mut told = 0_usize;
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            kept.push(word.clone());
+            kept.extend(rest.cloned());
+            break;
+        }
+        let next = rest.as_slice().first();
+        let joined = word.split_once('=');
+        if joined.is_some_and(|(flag, value)| here.tells(flag, value)) {
+            told = told.saturating_add(1);
+        } else if next.is_some_and(|value| here.tells(word, value)) {
+            told = told.saturating_add(1);
+            rest.next();
+        } else {
+            kept.push(word.clone());
+        }
+    }
+    (kept, told)
+}
+
+impl Own {
+    /// Whether the words start this program whatever the search path says and, where `places` have
+    /// to be told, tell them.
+    pub(super) fn is_sure(&self, places: bool) -> bool {
+        self.by_path && (!places || self.told == 2)
+    }
+
+    /// The words that are sure to: the program's path, and before anybody else's words the note of
+    /// a selection and the places, as far as they are wanted.
+    pub(super) fn sure(&self, here: &Here, permit: Option<&str>, places: bool) -> Vec<String> {
+        let at = self.words.iter().position(|word| word == "--");
+        let at = at.unwrap_or(self.words.len());
+        let (own, others) = self.words.split_at_checked(at).unwrap_or_default();
+        let permit = permit.into_iter().flat_map(|permit| [PERMIT, permit]);
+        let places = places.then(|| here.places()).into_iter().flatten();
+        let own = own.iter().map(String::as_str);
+        let others = others.iter().map(String::as_str);
+        let all = [here.program()].into_iter().chain(own).chain(permit);
+        all.chain(places).chain(others).map(str::to_owned).collect()
+    }
+
+    /// The verb and what it is given, without options.
+    pub(super) fn plain(&self) -> Vec<&str> {
+        let words = self.words.iter().map(String::as_str);
+        words.filter(|word| !word.starts_with('-')).collect()
+    }
+}
+
+/// Words as one line.
+pub(super) fn line_of(words: &[String]) -> String {
+    quoted(words.iter().map(String::as_str))
 }
 
 fn exec(words: &[&str]) -> Option<OwnLine> {

@@ -146,7 +146,7 @@ fn answered(told: &[String]) -> Answer {
 }
 
 fn settled(work: &Work, permit: Permit, post: &Post) -> Result<Answer, Failure> {
-    let receipt = work.engine.settle(permit, &report(post)?);
+    let receipt = work.engine.settle(permit, &report(work, post));
     let unexpected = work.engine.strayed(&post.call, None, &post.changed)?;
     let mut told = receipt.warnings;
     if !receipt.altered {
@@ -156,9 +156,9 @@ fn settled(work: &Work, permit: Permit, post: &Post) -> Result<Answer, Failure> 
     Ok(answered(&told))
 }
 
-fn report(post: &Post) -> Result<Report, Failure> {
+fn report(work: &Work, post: &Post) -> Report {
     let arguments = arguments(post).cloned();
-    Ok(Report {
+    Report {
         ended: match &post.ended {
             Ended::Succeeded => Reported::Succeeded,
             Ended::Failed { message } => Reported::Failed {
@@ -167,6 +167,6 @@ fn report(post: &Post) -> Result<Report, Failure> {
             Ended::Unknown => Reported::Unknown,
         },
         output: post.output.clone(),
-        arguments: arguments.map(shell::with_path).transpose()?,
-    })
+        arguments: arguments.map(|all| shell::as_admitted(work, all)),
+    }
 }

@@ -7,6 +7,7 @@ use tagout_gate::{Admission, Permit};
 use tagout_vocab::limits::HOOK_MISSING_MS;
 use tagout_vocab::{Call, Code, Gate, Refusal, Role, Timestamp};
 
+use super::called::Called;
 use super::shell;
 use super::work::Work;
 use crate::clock;
@@ -145,16 +146,16 @@ pub(super) fn help(work: &Work, refusal: &mut Refusal) {
             );
             return;
         }
-        let tagout = shell::called(work);
+        let called = Called::of(work);
+        let (list, select) = (called.verb("intent list"), called.verb("intent select ID"));
         refusal.remedy = format!(
-            "run `{tagout} intent list`, then `{tagout} intent select ID` as a command of its own, \
-             and make the call again"
+            "run `{list}`, then `{select}` as a command of its own, and make the call again"
         );
         return;
     }
-    let tagout = shell::called(work);
-    let select = format!("`{tagout} intent select ID`");
-    run::in_words(refusal, &work.engine, (&tagout, &select));
+    let called = Called::of(work);
+    let select = format!("`{}`", called.verb("intent select ID"));
+    run::in_words(refusal, &work.engine, (&|verb| called.verb(verb), &select));
 }
 
 /// Where a client's subagents reach no hook, handing work to them would free it.

@@ -5,14 +5,15 @@ use serde_json::{Map, Value};
 use tagout_agents::install::own_rules;
 use tagout_agents::install::plan::Narrow;
 use tagout_agents::profile::Rewrite;
-use tagout_agents::{Answer, Kind, Pre, ShellCall, quoted, rewrite, shell_call};
-use tagout_gate::Outcome;
+use tagout_agents::{Answer, Pre, ShellCall, quoted, rewrite, shell_call};
 use tagout_gate::policy::catalogue::TargetForm;
-use tagout_gate::policy::judge::is_in_known_shell;
+use tagout_gate::policy::judge::{is_for_agents, is_in_known_shell};
 use tagout_gate::policy::targets::{check_input, normalise};
+use tagout_gate::{Outcome, Places};
 use tagout_vocab::{Call, Code, Digest, Gate, IntentId, Refusal, Role};
 
-use super::own::{self, OwnLine};
+use super::called::{self, Called};
+use super::own::{self, Here, Own, OwnLine};
 use super::pre::{admit, deny, guarded, help, note, note_permit};
 use super::work::Work;
 use crate::args;
@@ -43,8 +44,7 @@ pub(super) fn runs_commands(work: &Work, call: &Call, found: &ShellCall) -> bool
     is_same && is_in_known_shell(&normalised) && check_input(&normalised).is_ok()
 }
 
-/// The lines of a call. What is typed into a command that runs has none: it is judged as what it
-/// is, unknown.
+/// The lines of a call. What is typed into a command that runs has none.
 fn lines(found: &ShellCall) -> Option<Vec<String>> {
     match found {
         ShellCall::Line { line, .. } => Some(vec![line.clone()]),
@@ -59,46 +59,74 @@ pub(super) fn line_of(found: &ShellCall) -> Option<Digest> {
     lines(found).map(|lines| line_digest(&lines.join("\0")))
 }
 
-fn own_line(lines: &[String]) -> Option<OwnLine> {
+/// The call of Tagout that the lines of a call are, if they are one.
+fn own_line(lines: &[String], here: Option<&Here>) -> Option<Own> {
     match lines {
-        [line] => own::own_line(line, args::own_program().as_deref()),
+        [line] => own::own_line(line, here?),
         _ => None,
     }
 }
 
 /// Whether a call takes an intent up, which the hook performs.
-pub(super) fn selects(pre: &Pre) -> bool {
-    let Some(found) = &pre.shell else {
+pub(super) fn selects(pre: &Pre, places: &Places) -> bool {
+    let Some(lines) = pre.shell.as_ref().and_then(lines) else {
         return false;
     };
-    let named = by_path(found).ok().flatten();
-    let lines = named.map_or_else(|| lines(found), |(_, line)| Some(vec![line]));
-    let own = lines.and_then(|lines| own_line(&lines));
-    matches!(own, Some(OwnLine::Select(_)))
+    let own = own_line(&lines, called::here(places).as_ref());
+    own.is_some_and(|own| matches!(own.what, OwnLine::Select(_)))
 }
 
-/// Decides about a call that runs commands. A line that calls Tagout by its name calls this
-/// program, whatever the search path of the client's shell says; where the line can't be rewritten,
-/// only the path is sure to.
+/// Decides about a call that runs commands.
 pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
-    let Some((key, line)) = by_path(found)? else {
-        return decided(work, pre, found);
+    // What is typed into a command that runs is judged as what it is, unknown.
+    let Some(lines) = lines(found) else {
+        return guarded(work, pre);
     };
+    let here = called::here(&work.places);
+    match own_line(&lines, here.as_ref()).zip(here) {
+        Some((own, here)) => own_call(work, (pre, found), (&own, &here)),
+        None if rewrites(work) => confined(work, pre, &lines),
+        None => unconfined(work, pre, &lines),
+    }
+}
+
+fn rewrites(work: &Work) -> bool {
+    work.incoming.event.powers.rewrite != Rewrite::Never
+}
+
+/// A line that calls Tagout by its name calls this program, whatever the search path of the
+/// client's shell says, and finds the state that the hook knows, wherever that shell would look;
+/// where the line can't be rewritten, only words that say so themselves are sure to.
+fn own_call(
+    work: &Work,
+    (pre, found): (&Pre, &ShellCall),
+    (own, here): (&Own, &Here),
+) -> Result<Answer, Failure> {
+    let places = called::tells_places(work);
+    let selects = matches!(own.what, OwnLine::Select(_));
+    if own.is_sure(places) && !(selects && rewrites(work)) {
+        return performed(work, pre, (&own.what, None));
+    }
     if !rewrites(work) {
-        return Ok(deny(work, &pre.call, by_another_name(&line)));
+        let sure = own.sure(here, None, places);
+        if own.what == OwnLine::Other && !is_for_agents(&own.plain()) {
+            return performed(work, &with(pre, found, &sure), (&own.what, None));
+        }
+        return Ok(deny(work, &pre.call, by_another_name(&own::line_of(&sure))));
     }
     if let Some(answer) = narrowed(work, &pre.call) {
         return Ok(answer);
     }
-    let mut named = pre.clone();
-    named
-        .call
-        .arguments
-        .insert(key.to_owned(), line.clone().into());
-    let found = ShellCall::Line { key, line };
-    Ok(match decided(work, &named, &found)? {
-        Answer::NoDecision | Answer::Context { .. } => Answer::AllowRewritten {
-            arguments: named.call.arguments,
+    let permit = runtime::clockwork()?.id("n");
+    let permit = selects.then_some(permit.as_str());
+    let sure = with(pre, found, &own.sure(here, permit, selects || places));
+    let answer = performed(work, &sure, (&own.what, permit))?;
+    let arguments = sure.call.arguments;
+    Ok(match answer {
+        Answer::NoDecision => Answer::rewritten(arguments),
+        Answer::Context { text } => Answer::AllowRewritten {
+            arguments,
+            context: Some(text),
         },
         other @ (Answer::Allow { .. }
         | Answer::AllowRewritten { .. }
@@ -107,40 +135,38 @@ pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer
     })
 }
 
-/// How Tagout is called in this client's shell so that this program answers.
-pub(super) fn called(work: &Work) -> String {
-    let path = args::own_program().filter(|_| !rewrites(work));
-    path.map_or_else(|| own::NAME.to_owned(), |path| quoted([path.as_str()]))
-}
-
-fn rewrites(work: &Work) -> bool {
-    // The events of a conversation can't rewrite; the one before a tool can.
-    let client = work.incoming.client;
-    let dialects = client.profile().dialects.iter();
-    let mut pre = dialects
-        .flat_map(|dialect| dialect.events)
-        .filter(|event| event.kind == Kind::Pre);
-    pre.any(|event| event.powers.rewrite != Rewrite::Never)
-}
-
-/// A line that calls Tagout by its name, with this program's path instead.
-fn by_path(found: &ShellCall) -> Result<Option<(&'static str, String)>, Failure> {
-    let ShellCall::Line { key, line } = found else {
-        return Ok(None);
-    };
-    let program = own_path()?;
-    Ok(own::by_path(line, &program).map(|line| (*key, line)))
-}
-
-/// Arguments as they were admitted: where they call Tagout by its name, by this program's path.
-/// Clients differ in which of the two they report.
-pub(super) fn with_path(mut arguments: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
-    if let Some(found) = shell_call(&arguments)
-        && let Some((key, line)) = by_path(&found)?
-    {
-        arguments.insert(key.to_owned(), line.into());
+/// Words in the form in which a call carries its own.
+fn carried(found: &ShellCall, words: &[String]) -> Option<(&'static str, Value)> {
+    match found {
+        ShellCall::Line { key, .. } => Some((*key, own::line_of(words).into())),
+        ShellCall::Lines { key, .. } => Some((*key, vec![own::line_of(words)].into())),
+        ShellCall::Program { key, .. } => Some((*key, words.into())),
+        ShellCall::Typed => None,
     }
-    Ok(arguments)
+}
+
+/// A call with other words.
+fn with(pre: &Pre, found: &ShellCall, words: &[String]) -> Pre {
+    let mut pre = pre.clone();
+    if let Some((key, value)) = carried(found, words) {
+        pre.call.arguments.insert(key.to_owned(), value);
+    }
+    pre
+}
+
+/// Arguments as they were admitted: where they call Tagout, in the words that are sure to. Clients
+/// differ in which of the two they report.
+pub(super) fn as_admitted(work: &Work, mut arguments: Map<String, Value>) -> Map<String, Value> {
+    let places = called::tells_places(work);
+    let sure = shell_call(&arguments).and_then(|found| {
+        let here = called::here(&work.places)?;
+        let own = own_line(&lines(&found)?, Some(&here))?;
+        (!own.is_sure(places)).then(|| carried(&found, &own.sure(&here, None, places)))?
+    });
+    if let Some((key, value)) = sure {
+        arguments.insert(key.to_owned(), value);
+    }
+    arguments
 }
 
 fn own_path() -> Result<String, Failure> {
@@ -154,31 +180,31 @@ fn by_another_name(line: &str) -> Refusal {
         ..Refusal::built_in(
             (Gate::Capability, Code::ToolUnknown),
             "own program",
-            "nobody knows which program this name starts in this client's shell",
+            "nobody knows which program and which state these words find in this client's shell",
             format!("run exactly this instead: {line}"),
         )
     }
 }
 
-fn decided(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer, Failure> {
-    let Some(lines) = lines(found) else {
-        return guarded(work, pre);
-    };
-    let own = own_line(&lines);
-    match own {
-        Some(OwnLine::Select(id)) => select(work, pre, &id),
-        Some(OwnLine::Other) => {
+/// What becomes of a call of Tagout itself. A selection that is told by the command under a note of
+/// its own has a `permit`.
+fn performed(
+    work: &Work,
+    pre: &Pre,
+    (what, permit): (&OwnLine, Option<&str>),
+) -> Result<Answer, Failure> {
+    match what {
+        OwnLine::Select(id) => select(work, pre, (id, permit)),
+        OwnLine::Other => {
             work.engine.lies_at(own_path()?);
             guarded(work, pre)
         }
-        Some(OwnLine::Exec { options, command }) => exec(work, pre, &options, &command),
-        None if work.incoming.event.powers.rewrite != Rewrite::Never => confined(work, pre, &lines),
-        None => unconfined(work, pre, &lines),
+        OwnLine::Exec { options, command } => exec(work, pre, options, command),
     }
 }
 
 /// §13.3: the hook performs the selection, because it knows the conversation. The command prints.
-fn select(work: &Work, pre: &Pre, id: &str) -> Result<Answer, Failure> {
+fn select(work: &Work, pre: &Pre, (id, permit): (&str, Option<&str>)) -> Result<Answer, Failure> {
     let engine = &work.engine;
     let mut call = Call::new(
         engine.shelf().books.name_of(Role::SelectIntent),
@@ -198,11 +224,12 @@ fn select(work: &Work, pre: &Pre, id: &str) -> Result<Answer, Failure> {
     let context = output.get("context").and_then(|text| text.as_str());
     let context = context.unwrap_or_default().to_owned();
     let selected = Selected {
+        intent: IntentId::new(id).map_err(Failure::invalid)?,
+        session: work.incoming.context.session.clone(),
         context: context.clone(),
         at: clock::now(),
     };
-    let id = IntentId::new(id).map_err(Failure::invalid)?;
-    work.notes.select(&id, &selected)?;
+    work.notes.select(permit, &selected)?;
     note(work, pre, Admitted::Done)?;
     Ok(Answer::Context { text: context })
 }
@@ -216,7 +243,7 @@ fn exec(work: &Work, pre: &Pre, options: &[String], command: &[String]) -> Resul
                 (Gate::Capability, Code::PersonOnly),
                 "verbs for people",
                 "`tagout exec` does not take these options from an agent",
-                format!("write `{} exec -- COMMAND`", called(work)),
+                format!("write `{}`", Called::of(work).exec("COMMAND")),
             )
         };
         return Ok(deny(work, &pre.call, refusal));
@@ -247,23 +274,22 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
     if let Some(answer) = narrowed(work, &pre.call) {
         return Ok(answer);
     }
-    let text = |path: &std::path::Path| {
-        let text = path.to_str().map(str::to_owned);
-        text.ok_or_else(|| Failure::invalid("the name of a folder is not text"))
-    };
-    let program = own_path()?;
+    let here = called::here(&work.places);
+    let here = here.ok_or_else(|| Failure::invalid("the name of a folder is not text"))?;
     let id = runtime::clockwork()?.id("e");
+    let [workspace, root, state_dir, state] = here.places();
     let prefix = [
-        program,
-        "exec".to_owned(),
-        "--permit".to_owned(),
-        id.clone(),
-        "--workspace".to_owned(),
-        text(&work.places.root)?,
-        "--state-dir".to_owned(),
-        text(&work.places.state_home)?,
-        "--".to_owned(),
+        here.program(),
+        "exec",
+        "--permit",
+        &id,
+        workspace,
+        root,
+        state_dir,
+        state,
+        "--",
     ];
+    let prefix = prefix.map(str::to_owned);
     let Some(arguments) = rewrite(&pre.call, &prefix) else {
         let refusal = Refusal {
             retryable: true,
@@ -279,7 +305,7 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
     let mut sent = pre.clone();
     sent.call.arguments.clone_from(&arguments);
     send(work, &sent, (&id, lines))?;
-    Ok(Answer::AllowRewritten { arguments })
+    Ok(Answer::rewritten(arguments))
 }
 
 /// §13.6: where a rewrite counts as an allow, the client's own rules are asked first.
@@ -316,7 +342,7 @@ fn unconfined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failur
         Err(mut refusal) => {
             if refusal.code == Code::IsolationUnavailable {
                 let lines = lines.join("\n");
-                let again = format!("{} exec -- {}", called(work), quoted([lines.as_str()]));
+                let again = Called::of(work).exec(&quoted([lines.as_str()]));
                 "a command that changes something, or that a repository's configuration can have \
                  start programs, runs confined, which this client can't do"
                     .clone_into(&mut refusal.reason);

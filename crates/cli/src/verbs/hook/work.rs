@@ -50,7 +50,7 @@ pub(super) fn answer(job: &Job<'_>, mut incoming: Incoming) -> Result<Reply, Fai
         Failure::failed("the workspace was never installed for clients")
             .hint("a person runs `tagout install`")
     })?;
-    let performs = matches!(&incoming.what, What::Pre(pre) if shell::selects(pre));
+    let performs = matches!(&incoming.what, What::Pre(pre) if shell::selects(pre, &places));
     let judges = matches!(&incoming.what, What::Pre(_) | What::Post(_));
     let config = whereabouts.config.as_deref();
     let engine = runtime::open_to_guard((site, &places.root), config, (performs, judges))?;

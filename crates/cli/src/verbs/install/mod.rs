@@ -12,7 +12,7 @@ use serde_json::json;
 use tagout_agents::Client;
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{self, Binary};
-use tagout_gate::{Engine, Places};
+use tagout_gate::{Engine, Places, Site};
 
 use crate::args::{InstallArgs, PlaceArgs, ScopeArg, UninstallArgs};
 use crate::exit::Exit;
@@ -27,6 +27,12 @@ fn scope(scope: ScopeArg) -> Scope {
         ScopeArg::User => Scope::User,
         ScopeArg::Managed => Scope::Managed,
     }
+}
+
+/// The client as which the hooks of another are called, where they stand in its files.
+fn hooked_as(client: Client) -> Client {
+    let through = client.profile().install.through;
+    through.and_then(Client::named).unwrap_or(client)
 }
 
 /// The word that stands for every client that this machine shows.
@@ -101,10 +107,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &InstallArgs) -> Result<Exit, Failure
     let engine = runtime::open_at(&wanted.places)?;
     wanted.install(&clients, args.yes)?;
     register(&engine)?;
-    let notes = Notes::of(engine.site().state());
-    for client in &clients {
-        notes.keep_gone(client.as_str(), None)?;
-    }
+    wanted.put_in(&engine, &clients)?;
     drop(engine);
     wanted.told(&clients, args.json)
 }
@@ -155,6 +158,49 @@ impl Wanted {
     /// Refuses a program that clients should not call.
     pub(super) fn is_fit(&self) -> Result<(), Failure> {
         program::is_fit(&self.binary.program)
+    }
+
+    /// Notes for the hooks that they are there with a person's will, and what of the clients'
+    /// settings that person has left loose.
+    pub(super) fn put_in(&self, engine: &Engine, clients: &[Client]) -> Result<(), Failure> {
+        let own = Notes::of(engine.site().state());
+        let concerned = self.concerned();
+        for client in clients.iter().map(|client| hooked_as(*client)) {
+            let name = client.as_str();
+            own.keep_gone(name, None)?;
+            own.keep_loosened(name, &install::loosened(client, &self.texts(client)))?;
+            for notes in &concerned {
+                notes.put_in(name, self.scope.as_str());
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes for the hooks of conversations that still run that a person takes them away. What
+    /// can't be noted keeps nobody from it.
+    fn take_out(&self, clients: &[Client]) {
+        for notes in self.concerned() {
+            for client in clients {
+                let name = hooked_as(*client).as_str();
+                if let Err(failure) = notes.take_out(name, self.scope.as_str()) {
+                    report::note(&format!("conversations may miss it: {}", failure.message));
+                }
+            }
+        }
+    }
+
+    /// The notes of the workspaces whose hooks come and go: this one's, or everybody's. Hooks of a
+    /// workspace whose state is lost can still be taken out.
+    fn concerned(&self) -> Vec<Notes> {
+        match self.scope {
+            Scope::Project => {
+                let site = Site::open(&self.places).ok();
+                site.map(|site| Notes::of(site.state()))
+                    .into_iter()
+                    .collect()
+            }
+            Scope::User | Scope::Managed => Notes::all(&self.places.state_home),
+        }
     }
 
     fn texts(&self, client: Client) -> install::Texts {

@@ -75,9 +75,13 @@ impl Wanted {
         self.apply_now(clients, Way::In).map(drop)
     }
 
-    /// The same the other way.
+    /// The same the other way. A client may tell its hook of the change at once, which then has to
+    /// know whose will it was.
     pub(super) fn uninstall(&self, clients: &[Client], yes: bool) -> Result<Vec<String>, Failure> {
-        self.change(clients, Way::Out, yes)
+        let changed = self.change(clients, Way::Out, yes)?;
+        // Once more: a hook that saw itself in between took the note back.
+        self.take_out(clients);
+        Ok(changed)
     }
 
     fn change(&self, clients: &[Client], way: Way, yes: bool) -> Result<Vec<String>, Failure> {
@@ -87,6 +91,9 @@ impl Wanted {
             return Ok(Vec::new());
         }
         person::agrees(yes, "Change these files?")?;
+        if way == Way::Out {
+            self.take_out(clients);
+        }
         self.apply_now(clients, way)
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use tagout_gate::{Engine, Places, Proposal, Site};
 use tagout_policy::intents::{self, IntentSet};
 use tagout_policy::judge::Standing;
-use tagout_vocab::{Budget, Intent, IntentId, IntentStatus, Role};
+use tagout_vocab::{Budget, Code, Intent, IntentId, IntentStatus, Role};
 use tagout_workspace::files;
 
 use crate::args::{IntentNewArgs, IntentProposeArgs, PlaceArgs, SessionArgs};
@@ -140,8 +140,17 @@ fn store(root: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Takes an intent up in the session, through the tool that does it.
-pub(super) fn select(place: &PlaceArgs, id: &str, session: &SessionArgs) -> Result<Exit, Failure> {
-    if let Some(selected) = selected_by_hook(place, id, session)? {
+pub(super) fn select(
+    place: &PlaceArgs,
+    id: &str,
+    (permit, session): (Option<&str>, &SessionArgs),
+) -> Result<Exit, Failure> {
+    let selected = if session.session.is_some() {
+        None
+    } else {
+        selected_by_hook(place, id, permit)?
+    };
+    if let Some(selected) = selected {
         let value = json!({ "status": "ok", "intent_id": id, "context": selected.context });
         return report::done(session.json, selected.context.trim_end(), &value);
     }
@@ -150,17 +159,60 @@ pub(super) fn select(place: &PlaceArgs, id: &str, session: &SessionArgs) -> Resu
     by_role(&engine, Role::SelectIntent, arguments, session)
 }
 
-/// Beneath a client, its hook has made the selection already, because it knows the conversation.
+/// Beneath a client, its hook has made the selection already, because it knows the conversation. A
+/// line that the hook wrote names the note of it; nothing else is looked at then, because some
+/// clients run commands at terminals too.
 fn selected_by_hook(
     place: &PlaceArgs,
     id: &str,
-    session: &SessionArgs,
+    permit: Option<&str>,
 ) -> Result<Option<Selected>, Failure> {
-    if session.session.is_some() || io::stdin().is_terminal() {
+    let id = id_of(id)?;
+    let places = runtime::places(place)?;
+    let site = Site::open(&places).map_err(|error| told_elsewhere(error.into(), permit))?;
+    let selected = Notes::of(site.state()).selected(permit, &id, clock::now());
+    match selected {
+        None if permit.is_some() => {
+            let message = "no hook made this selection, or it was told before";
+            let failure = Failure::denied(Code::StateViolation, message);
+            Err(failure.hint(format!(
+                "run `tagout intent select {id}`; the hook makes it"
+            )))
+        }
+        Some(selected) if permit.is_none() && io::stdin().is_terminal() => {
+            Ok(held_still(&places, selected)?)
+        }
+        selected => Ok(selected),
+    }
+}
+
+/// The hook that wrote the line could open the state; whoever can't is kept away from it.
+fn told_elsewhere(failure: Failure, permit: Option<&str>) -> Failure {
+    if permit.is_none() {
+        return failure;
+    }
+    let message = format!(
+        "the hook made this selection, which holds, and its context can't be read here: {}",
+        failure.message
+    );
+    Failure::failed(message).hint("go on with the work; the client keeps its commands from it")
+}
+
+/// What a hook noted without a name may be meant for this very command, at a terminal of a client
+/// that lets no line be rewritten, or the terminal is a person's, who then can't have the intent as
+/// long as that conversation holds it.
+fn held_still(places: &Places, selected: Selected) -> Result<Option<Selected>, Failure> {
+    let engine = runtime::open_at(places)?;
+    let record = engine.session(&selected.session).map_err(Failure::failed)?;
+    let holds = record.session.active_intent() == Some(&selected.intent);
+    if !holds {
         return Ok(None);
     }
-    let site = Site::open(&runtime::places(place)?)?;
-    Ok(Notes::of(site.state()).selected(&id_of(id)?, clock::now()))
+    report::note(&format!(
+        "selected for the conversation {} by its client's hook, and not for this terminal",
+        selected.session
+    ));
+    Ok(Some(selected))
 }
 
 /// H18: asks a person for an intent or a wider scope.

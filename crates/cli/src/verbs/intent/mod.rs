@@ -16,7 +16,11 @@ pub(crate) fn run(place: &PlaceArgs, args: &IntentArgs) -> Result<Exit, Failure>
         IntentVerb::List { json } => look::list(place, *json),
         IntentVerb::Show { id, json } => look::show(place, id, *json),
         IntentVerb::New(new) => change::new(place, new),
-        IntentVerb::Select { id, session } => change::select(place, id, session),
+        IntentVerb::Select {
+            id,
+            permit,
+            session,
+        } => change::select(place, id, (permit.as_deref(), session)),
         IntentVerb::Propose(proposed) => change::propose(place, proposed),
         IntentVerb::Complete { id, yes, json } => change::complete(place, id, (*yes, *json)),
         IntentVerb::Release { id, yes, json } => change::release(place, id, (*yes, *json)),

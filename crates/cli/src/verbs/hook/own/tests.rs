@@ -1,9 +1,24 @@
 //! Which lines of an agent are Tagout's own, and what they may carry.
 
-use super::{OwnLine, by_path, may_be_given, own_line};
+use std::path::Path;
+
+use super::{Here, Own, OwnLine, line_of, may_be_given};
+
+fn here() -> Here {
+    let program = Some("/opt/my tools/tagout".to_owned());
+    Here::new(program, Path::new("/ws"), Path::new("/my states")).unwrap()
+}
+
+fn own_line(line: &str) -> Option<Own> {
+    super::own_line(line, &here())
+}
+
+fn what(line: &str) -> Option<OwnLine> {
+    own_line(line).map(|own| own.what)
+}
 
 fn select(line: &str) -> bool {
-    matches!(own_line(line, Some("/opt/tagout")), Some(OwnLine::Select(id)) if id == "INT-001")
+    matches!(what(line), Some(OwnLine::Select(id)) if id == "INT-001")
 }
 
 /// The selection is known in every spelling that a shell takes for the same words.
@@ -11,7 +26,16 @@ fn select(line: &str) -> bool {
 fn a_selection_is_known() {
     assert!(select("tagout intent select INT-001"));
     assert!(select("  tagout  intent select 'INT-001' "));
-    assert!(select("/opt/tagout intent select \"INT-001\" --json"));
+    assert!(select(
+        "'/opt/my tools/tagout' intent select \"INT-001\" --json"
+    ));
+    let places = "--workspace=/ws --state-dir '/my states'";
+    assert!(select(&format!("tagout {places} intent select INT-001")));
+    assert!(select(&format!(
+        "tagout intent select INT-001 --json --permit n-1 {places}"
+    )));
+    assert!(!select("tagout intent select INT-001 --state-dir /other"));
+    assert!(!select("tagout intent select INT-001 --session s"));
 }
 
 /// Whatever a shell could read otherwise is no call of ours alone.
@@ -31,11 +55,7 @@ fn anything_beside_it_is_not_ours() {
         "",
     ] {
         assert!(!select(line), "{line}");
-        assert_ne!(
-            own_line(line, Some("/opt/tagout")),
-            Some(OwnLine::Other),
-            "{line}"
-        );
+        assert_eq!(own_line(line), None, "{line}");
     }
 }
 
@@ -43,15 +63,15 @@ fn anything_beside_it_is_not_ours() {
 #[test]
 fn exec_is_taken_apart() {
     let line = "tagout exec --json -- 'echo '\\''a b'\\'' > x'";
-    let Some(OwnLine::Exec { options, command }) = own_line(line, None) else {
-        panic!("{:?}", own_line(line, None));
+    let Some(OwnLine::Exec { options, command }) = what(line) else {
+        panic!("{:?}", own_line(line));
     };
     assert_eq!(
         (options.len(), command),
         (1, vec!["echo 'a b' > x".to_owned()])
     );
-    assert_eq!(own_line("tagout exec", None), None);
-    assert_eq!(own_line("tagout exec --", None), None);
+    assert_eq!(own_line("tagout exec"), None);
+    assert_eq!(own_line("tagout exec --"), None);
 }
 
 /// An agent can't name another conversation.
@@ -68,20 +88,36 @@ fn no_session_can_be_given() {
     assert!(!given(&["--intent"]));
 }
 
-/// A name means what the search path says; a path means one program.
+/// A name means what the search path says; a path means one program. What tells the places stands
+/// before everything that is somebody else's.
 #[test]
-fn a_name_becomes_a_path() {
-    let path = |line| by_path(line, "/opt/my tools/tagout");
-    let select = path(" tagout intent select INT-001").unwrap();
-    assert_eq!(select, "'/opt/my tools/tagout' intent select INT-001");
-    let exec = path("tagout exec -- 'echo x > y'").unwrap();
-    assert_eq!(exec, "'/opt/my tools/tagout' exec -- 'echo x > y'");
-    for other in [
-        "tagout-two intent list",
-        "tagout intent list; rm x",
-        "'tagout' log",
-        "ls",
-    ] {
-        assert_eq!(path(other), None, "{other}");
+fn words_are_made_sure() {
+    let sure = |line: &str, permit, places| {
+        let own = own_line(line).unwrap();
+        assert!(!own.is_sure(true), "{line}");
+        let sure = line_of(&own.sure(&here(), permit, places));
+        assert!(own_line(&sure).unwrap().is_sure(places), "{sure}");
+        sure
+    };
+    assert_eq!(
+        sure(" tagout intent  select INT-001", Some("n-1"), true),
+        "'/opt/my tools/tagout' intent select INT-001 --permit n-1 --workspace /ws --state-dir \
+         '/my states'"
+    );
+    assert_eq!(
+        sure("tagout exec --workspace /ws -- 'echo x > y'", None, true),
+        "'/opt/my tools/tagout' exec --workspace /ws --state-dir '/my states' -- 'echo x > y'"
+    );
+    assert_eq!(
+        sure("'tagout' log --workspace /ws", None, false),
+        "'/opt/my tools/tagout' log"
+    );
+    let again = own_line("tagout intent select INT-001 --permit old --json").unwrap();
+    assert_eq!(
+        line_of(&again.sure(&here(), Some("new"), false)),
+        "'/opt/my tools/tagout' intent select INT-001 --json --permit new"
+    );
+    for other in ["tagout-two intent list", "tagout intent list; rm x", "ls"] {
+        assert_eq!(own_line(other), None, "{other}");
     }
 }

@@ -1,0 +1,64 @@
+//! How an agent of a client calls Tagout so that this program answers, and for this workspace.
+
+use tagout_agents::profile::Rewrite;
+use tagout_agents::{Kind, quoted};
+use tagout_gate::Places;
+
+use super::own::{self, Here};
+use super::work::Work;
+use crate::args;
+
+/// This program and a workspace. `None` where a name is not text.
+pub(super) fn here(places: &Places) -> Option<Here> {
+    Here::new(args::own_program(), &places.root, &places.state_home)
+}
+
+/// Whether a line has to tell where the state lies: a shell finds it by itself only where it lies
+/// below the home. A variable that leads there may be missing in that shell.
+pub(super) fn tells_places(work: &Work) -> bool {
+    let home = work.whereabouts.homes.home.as_deref();
+    home.is_none_or(|home| args::state_dir_in(home) != work.places.state_home)
+}
+
+/// The words before and behind a verb. The name alone will do where lines are rewritten.
+pub(super) struct Called {
+    program: String,
+    places: String,
+}
+
+impl Called {
+    pub(super) fn of(work: &Work) -> Self {
+        let here = here(&work.places).filter(|_| !rewrites(work));
+        let Some(here) = here else {
+            return Self {
+                program: own::NAME.to_owned(),
+                places: String::new(),
+            };
+        };
+        let places = tells_places(work).then(|| format!(" {}", quoted(here.places())));
+        Self {
+            program: quoted([here.program()]),
+            places: places.unwrap_or_default(),
+        }
+    }
+
+    /// The line of a verb.
+    pub(super) fn verb(&self, verb: &str) -> String {
+        format!("{} {verb}{}", self.program, self.places)
+    }
+
+    /// The line that runs a command, which is quoted already.
+    pub(super) fn exec(&self, command: &str) -> String {
+        format!("{} -- {command}", self.verb("exec"))
+    }
+}
+
+/// Whether the client lets lines be rewritten. The events of a conversation can't; the one before a
+/// tool can.
+fn rewrites(work: &Work) -> bool {
+    let dialects = work.incoming.client.profile().dialects.iter();
+    let mut pre = dialects
+        .flat_map(|dialect| dialect.events)
+        .filter(|event| event.kind == Kind::Pre);
+    pre.any(|event| event.powers.rewrite != Rewrite::Never)
+}

@@ -1,0 +1,269 @@
+//! Tagout's own verbs as agents of clients use them: from the line that the model writes to what it
+//! reads in the end, wherever its client runs commands and wherever the state lies.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tagout_agents::Client;
+use tagout_agents::profile::Rewrite;
+
+use crate::confined::{Ran, Site};
+use crate::hook_oracle::{Does, Said, said};
+use crate::hooked::{Call, Line, fed, hook, intent_of, site_for, told};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tagout");
+
+/// How the agent learns that an intent is its own.
+const CONTEXT: &str = "<intent_context>";
+
+/// What a client runs commands at.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    Pipe,
+    Terminal,
+}
+
+/// A workspace, and where its state lies.
+struct Desk {
+    site: Site,
+    state: PathBuf,
+}
+
+impl Desk {
+    fn usual() -> Self {
+        let site = site_for(&[]);
+        let state = site.home().join(".local/state/tagout");
+        Self { site, state }
+    }
+
+    /// The state lies where no shell looks by itself.
+    fn elsewhere() -> Self {
+        let Self { site, state } = Self::usual();
+        let moved = site.home().join("other states");
+        fs::rename(&state, &moved).unwrap();
+        Self { site, state: moved }
+    }
+
+    fn ask(&self, call: &Call) -> Said {
+        let event = call.before();
+        let line = Line {
+            state: Some(&self.state),
+            ..Line::of(call.client, &event)
+        };
+        let ran = fed(hook(&self.site, &line), &call.payload(&self.site.root()));
+        said(call.client, &ran)
+    }
+
+    /// What the client's shell, which knows a home and nothing else, makes of a line.
+    fn run(&self, line: &str, at: At) -> Ran {
+        let mut command = match at {
+            At::Pipe => Command::new("/bin/sh"),
+            At::Terminal => Command::new("script"),
+        };
+        match at {
+            At::Pipe => command.args(["-c", line]),
+            At::Terminal => command.args(["-qec", line, "/dev/null"]),
+        };
+        command
+            .current_dir(self.site.root())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.site.home());
+        Ran::of(&command.output().unwrap(), Path::new("/nowhere"))
+    }
+
+    /// Plays a line of an agent: the hook's answer to what was run in the end, and its end.
+    fn played(&self, client: Client, line: &str, at: At) -> (Said, Ran) {
+        let mut line = line.to_owned();
+        // One refusal may name the line to run instead.
+        for _ in 0..2 {
+            let said = self.ask(&Call::shell(client, ("main", &line), &line));
+            match said.does() {
+                Does::Runs => return (said, self.run(&line, at)),
+                Does::RunsRewritten => {
+                    let other = command_in(said.value.as_ref().unwrap());
+                    return (said.clone(), self.run(&other.unwrap(), at));
+                }
+                Does::Denies | Does::Asks => line = instead(&said),
+            }
+        }
+        panic!("{client}: `{line}` is refused for ever");
+    }
+
+    fn log(&self) -> String {
+        let state = self.state.to_str().unwrap();
+        self.site
+            .tagout(&["log", "--json", "--state-dir", state])
+            .stdout
+    }
+}
+
+/// The command in an answer.
+fn command_in(value: &Value) -> Option<String> {
+    let own = match value.get("command").or(value.get("commands")) {
+        Some(Value::Array(all)) => all.first(),
+        other => other,
+    };
+    let own = own.and_then(Value::as_str).map(str::to_owned);
+    own.or_else(|| value.as_object()?.values().find_map(command_in))
+}
+
+/// The line that a refusal names.
+fn instead(said: &Said) -> String {
+    let text = said.stderr.trim().strip_prefix("tagout: ").unwrap();
+    let refusal: Value = serde_json::from_str(text).unwrap();
+    let remedy = refusal["remedy"].as_str().unwrap();
+    let line = remedy.strip_prefix("run exactly this instead: ");
+    line.unwrap_or_else(|| panic!("{said:?}")).to_owned()
+}
+
+fn pre(client: Client) -> tagout_agents::profile::Powers {
+    let call = Call::shell(client, ("main", "c"), "ls");
+    client.event(&call.before()).unwrap().powers
+}
+
+/// G1, §13.3: the agent of every client reads the intent's context when its selection was made,
+/// also where the client runs commands at a terminal: in the hook's own answer where the client
+/// takes context, and in what the command prints. Nobody else selects anything.
+#[test]
+fn slow_every_client_is_told_what_it_selected() {
+    let desk = Desk::usual();
+    for client in Client::ALL {
+        for at in [At::Pipe, At::Terminal] {
+            let line = format!("tagout intent select {}", intent_of(*client));
+            let (said, ran) = desk.played(*client, &line, at);
+            assert_eq!(ran.code, Some(0), "{client}, {at:?}: {}", ran.shown());
+            assert!(ran.stdout.contains(CONTEXT), "{client}: {}", ran.shown());
+            let in_answer = said.stdout.contains(CONTEXT);
+            assert_eq!(in_answer, pre(*client).context, "{client}: {said:?}");
+        }
+    }
+    let log = desk.log();
+    assert!(!log.contains("terminal-"), "{log}");
+}
+
+/// Where a client drops the hook's line and runs the one that the model wrote, the agent is told
+/// all the same, once.
+#[test]
+fn a_line_that_stays_as_it_was_is_told() {
+    let client = Client::Vscode;
+    for at in [At::Pipe, At::Terminal] {
+        let desk = Desk::usual();
+        let line = format!("'{PROGRAM}' intent select {}", intent_of(client));
+        let said = desk.ask(&Call::shell(client, ("main", "c"), &line));
+        assert_eq!(said.does(), Does::RunsRewritten, "{said:?}");
+        let ran = desk.run(&line, at);
+        assert_eq!(ran.code, Some(0), "{at:?}: {}", ran.shown());
+        assert!(ran.stdout.contains(CONTEXT), "{at:?}: {}", ran.shown());
+        assert!(!desk.log().contains("terminal-"));
+        let again = desk.run(&line, at);
+        assert_ne!(again.code, Some(0), "{at:?}: {}", again.shown());
+    }
+}
+
+/// A line under a hook's note is told once, and never selects by itself.
+#[test]
+fn a_selection_is_told_once() {
+    let desk = Desk::usual();
+    let client = Client::ClaudeCode;
+    let line = format!("tagout intent select {}", intent_of(client));
+    let said = desk.ask(&Call::shell(client, ("main", "c"), &line));
+    let line = command_in(said.value.as_ref().unwrap()).unwrap();
+    assert_eq!(desk.run(&line, At::Terminal).code, Some(0));
+    let again = desk.run(&line, At::Terminal);
+    assert_eq!(again.code, Some(2), "{}", again.shown());
+    assert!(!desk.log().contains("terminal-"));
+}
+
+/// A person at a terminal selects for that terminal, whatever hooks did for others before.
+#[test]
+fn a_person_selects_for_their_terminal() {
+    let desk = Desk::usual();
+    let first = format!("'{PROGRAM}' intent select {}", intent_of(Client::Goose));
+    let ran = desk.run(&first, At::Terminal);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert!(desk.log().contains("terminal-"));
+    // What a conversation holds, nobody else can have, and a person is told whose it is.
+    let (other, client) = (intent_of(Client::Kiro), Client::Kiro);
+    let line = format!("'{PROGRAM}' intent select {other}");
+    let said = desk.ask(&Call::shell(client, ("main", "c"), &line));
+    assert!(said.runs(), "{said:?}");
+    let ran = desk.run(&line, At::Terminal);
+    assert!(ran.stdout.contains("kiro:main"), "{}", ran.shown());
+}
+
+/// §13.2: what is for people has no line that an agent could run instead.
+#[test]
+fn no_remedy_names_a_line_for_people() {
+    let desk = Desk::elsewhere();
+    for client in [Client::Goose, Client::QwenCode, Client::ClaudeCode] {
+        for line in ["tagout approve a-1", "tagout grant list --yes"] {
+            let said = desk.ask(&Call::shell(client, ("main", line), line));
+            assert_eq!(said.does(), Does::Denies, "{client}: {said:?}");
+            let text = told(&said);
+            assert!(text.contains("PERSON_ONLY"), "{client}: {said:?}");
+            assert!(!text.contains("run exactly"), "{client}: {said:?}");
+        }
+    }
+}
+
+/// The state may lie where no shell looks: the agent can still do all that it may, by the lines
+/// that its instructions teach or by the ones that a refusal names, and is never told that it is
+/// lost. One client takes other lines, one a list of them, one none.
+#[test]
+fn a_state_elsewhere_is_found() {
+    let desk = Desk::elsewhere();
+    for client in [Client::ClaudeCode, Client::Cline, Client::Goose] {
+        let id = intent_of(client);
+        let file = format!("src/{client}/a.txt");
+        let lines = [
+            ("tagout intent list".to_owned(), id.as_str()),
+            (format!("tagout intent select {id}"), CONTEXT),
+            (format!("'{PROGRAM}' intent select {id} --json"), "context"),
+            (format!("'{PROGRAM}' log"), "intent"),
+            ("tagout prove 1".to_owned(), "tagout-proof"),
+            (format!("tagout exec -- 'echo own > {file}'"), ""),
+            (format!("cat {file}"), "own"),
+            (format!("echo plain > {file}"), ""),
+        ];
+        for (line, shown) in lines {
+            let (said, ran) = desk.played(client, &line, At::Pipe);
+            let told = format!("{client}, {line}: {said:?}\n{}", ran.shown());
+            assert_eq!(ran.code, Some(0), "{told}");
+            assert!(ran.stdout.contains(shown), "{told}");
+        }
+        assert_eq!(desk.site.read(&file).as_deref(), Some("plain\n"));
+        let other = "tagout exec --state-dir /elsewhere -- ls";
+        let said = desk.ask(&Call::shell(client, ("main", "other"), other));
+        assert_eq!(said.does(), Does::Denies, "{client}: {said:?}");
+    }
+}
+
+/// What a refusal names is let through as it stands, so that nothing has to be guessed: also with
+/// places that anybody could have written, as long as they are the workspace's own.
+#[test]
+fn own_places_may_be_told() {
+    let desk = Desk::usual();
+    let client = Client::Goose;
+    assert_eq!(pre(client).rewrite, Rewrite::Never);
+    let root = desk.site.root();
+    let (root, state) = (root.to_str().unwrap(), desk.state.to_str().unwrap());
+    let asked = |places: &str| {
+        let line = format!("'{PROGRAM}' exec {places} -- 'ls src'");
+        desk.ask(&Call::shell(client, ("main", places), &line))
+            .does()
+    };
+    assert_eq!(
+        asked(&format!("--workspace {root} --state-dir={state}")),
+        Does::Runs
+    );
+    for other in [
+        format!("--workspace {root} --state-dir {state}/x"),
+        "--workspace /".to_owned(),
+        format!("--state-dir {state} --session goose:other"),
+    ] {
+        assert_eq!(asked(&other), Does::Denies, "{other}");
+    }
+}
