@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+const PREFIX: &str = "sha256:";
+const HEX_BYTES: usize = 64;
+const WRITTEN_BYTES: usize = PREFIX.len() + HEX_BYTES;
+
 /// A SHA-256 digest.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash)]
 pub struct Digest([u8; 32]);
@@ -47,17 +51,18 @@ impl Digest {
 
     /// The 64 hexadecimal characters, without the prefix.
     pub fn hex(&self) -> String {
-        String::from_utf8_lossy(&self.digits()).into_owned()
+        self.short_hex(HEX_BYTES)
     }
 
     /// The first of them.
     pub fn short_hex(&self, count: usize) -> String {
-        let mut digits = self.hex();
-        digits.truncate(count);
-        digits
+        let written = self.written();
+        let digits = written.get(PREFIX.len()..).unwrap_or_default();
+        text(digits.get(..count).unwrap_or(digits)).to_owned()
     }
 
-    fn digits(&self) -> [u8; 64] {
+    /// The prefix and all digits. Digests are written so often that no formatter is asked.
+    fn written(&self) -> [u8; WRITTEN_BYTES] {
         let digit = |half: u8| {
             if half < 10 {
                 b'0' + half
@@ -65,19 +70,21 @@ impl Digest {
                 b'a' - 10 + half
             }
         };
-        let mut digits = [0; 64];
+        let mut written = [0; WRITTEN_BYTES];
+        let (prefix, digits) = written.split_at_mut(PREFIX.len());
+        prefix.copy_from_slice(PREFIX.as_bytes());
         for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
             if let [high, low] = pair {
                 (*high, *low) = (digit(byte >> 4), digit(byte & 0xf));
             }
         }
-        digits
+        written
     }
 
     /// Reads `sha256:` and 64 hexadecimal characters.
     pub fn parse(text: &str) -> Result<Self, DigestError> {
-        let hex = text.strip_prefix("sha256:").ok_or(DigestError)?.as_bytes();
-        if hex.len() != 64 {
+        let hex = text.strip_prefix(PREFIX).ok_or(DigestError)?.as_bytes();
+        if hex.len() != HEX_BYTES {
             return Err(DigestError);
         }
         let mut bytes = [0; 32];
@@ -91,6 +98,11 @@ impl Digest {
     }
 }
 
+/// What is written holds letters and digits alone.
+fn text(written: &[u8]) -> &str {
+    std::str::from_utf8(written).unwrap_or_default()
+}
+
 fn nibble(character: u8) -> Result<u8, DigestError> {
     match character {
         b'0'..=b'9' => Ok(character - b'0'),
@@ -101,7 +113,7 @@ fn nibble(character: u8) -> Result<u8, DigestError> {
 
 impl fmt::Display for Digest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "sha256:{}", self.hex())
+        formatter.write_str(text(&self.written()))
     }
 }
 
@@ -113,7 +125,7 @@ impl fmt::Debug for Digest {
 
 impl Serialize for Digest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(text(&self.written()))
     }
 }
 
