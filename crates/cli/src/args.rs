@@ -10,6 +10,7 @@ mod trace;
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 pub(crate) use clients::{HookArgs, InstallArgs, ScopeArg, UninstallArgs};
 pub(crate) use commands::{DoctorArgs, ExecArgs, ParkedArgs, ParkedVerb};
@@ -287,10 +288,14 @@ pub(crate) fn is_hook() -> bool {
         .is_some_and(|word| word == "hook")
 }
 
-/// This program, by its absolute path.
+/// This program, by its absolute path. The kernel has to put it together, so it is asked once.
 pub(crate) fn own_program() -> Option<String> {
-    let path = std::env::current_exe().ok()?;
-    path.to_str().map(str::to_owned)
+    static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
+    let found = PROGRAM.get_or_init(|| {
+        let path = std::env::current_exe().ok()?;
+        path.to_str().map(str::to_owned)
+    });
+    found.clone()
 }
 
 /// The command line's definition, for completions.

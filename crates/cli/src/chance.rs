@@ -32,3 +32,7 @@ pub(crate) fn drawn(seed: &[u8; SEED_BYTES]) -> [u8; 32] {
     let number = DRAWN.fetch_add(1, Ordering::Relaxed).to_le_bytes();
     *Digest::of_parts("tagout chance v1", [&seed[..], &number[..]]).as_bytes()
 }
+
+#[cfg(test)]
+#[path = "chance/tests.rs"]
+mod tests;

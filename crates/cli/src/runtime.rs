@@ -88,7 +88,7 @@ pub(crate) fn open_to_guard(
     config: Option<&Path>,
     (performs, judges): (bool, bool),
 ) -> Result<Engine, Failure> {
-    let shelf = shelf(&site, books::user_text_in(config)?.as_ref(), root)?;
+    let shelf = shelf(&site, books::user_text_in(config)?, root)?;
     let registry = if performs {
         registry(&shelf, Vec::new())?
     } else {
@@ -106,7 +106,7 @@ pub(crate) fn open_to_guard(
 pub(crate) fn open_for_commands(place: &PlaceArgs) -> Result<Engine, Failure> {
     let places = places(place)?;
     let site = Site::open(&places)?;
-    let shelf = shelf(&site, books::user_text()?.as_ref(), &places.root)?;
+    let shelf = shelf(&site, books::user_text()?, &places.root)?;
     let catalogue = &shelf.books.catalogue;
     let mut registry = Registry::new(catalogue.clone());
     let roles = [Role::Shell, Role::SelectIntent];
@@ -123,7 +123,7 @@ fn open_under(
     more: Vec<Box<dyn Tool>>,
 ) -> Result<Engine, Failure> {
     let site = Site::open(places)?;
-    let shelf = shelf(&site, user, &places.root)?;
+    let shelf = shelf(&site, user.cloned(), &places.root)?;
     let registry = registry(&shelf, more)?;
     open_whole(places, (site, shelf), registry)
 }
@@ -159,15 +159,15 @@ fn open_whole(
     Ok(engine)
 }
 
-fn shelf(site: &Site, user: Option<&Text>, root: &Path) -> Result<Shelf, Failure> {
+fn shelf(site: &Site, user: Option<Text>, root: &Path) -> Result<Shelf, Failure> {
     let tree = sources(root)?;
     let make = |site: &Site, user: Option<&Text>, tree: &Sources| {
         let catalogue = Catalogue::built_in().map_err(|problems| Failure::problems(&problems))?;
         Ok(site.shelve(catalogue, books::user_layer(user)?, tree)?)
     };
     match build() {
-        Some(build) => site.shelved(&build, (user.cloned(), tree), make),
-        None => make(site, user, &tree),
+        Some(build) => site.shelved(&build, (user, tree), make),
+        None => make(site, user.as_ref(), &tree),
     }
 }
 

@@ -36,20 +36,28 @@ impl Site {
         (own, tree): (Option<Text>, Sources),
         make: impl Fn(&Self, Option<&Text>, &Sources) -> Result<Shelf, E> + Send + Sync + 'static,
     ) -> Result<Shelf, E> {
-        let key = self.key(build, own.as_ref(), &tree)?;
+        let sources = Arc::new(Made {
+            site: self.clone(),
+            build: build.to_owned(),
+            own,
+            tree,
+            make,
+        });
+        let key = sources.key()?;
         let (path, programs) = (self.compiled_path(), self.programs_path());
         let knowledge = knowledge(build.to_owned(), programs.clone());
-        let site = self.clone();
-        let make: Arc<Make<E>> = Arc::new(move || make(&site, own.as_ref(), &tree));
         let known = front_of(&path, &key, |file| Rest {
             file,
             path: path.clone(),
             key,
-            make: Arc::clone(&make),
+            again: {
+                let sources = Arc::clone(&sources);
+                Box::new(move || sources.again(&key))
+            },
             mended: OnceLock::new(),
         });
         let is_known = known.is_some();
-        let mut whole: Shelf = known.map_or_else(|| make(), Ok)?;
+        let mut whole: Shelf = known.map_or_else(|| sources.make(), Ok)?;
         whole.books.knowledge = knowledge;
         if !is_known {
             if whole.broken.is_empty() {
@@ -62,27 +70,53 @@ impl Site {
         }
         Ok(whole)
     }
+}
 
-    fn key(&self, build: &str, own: Option<&Text>, tree: &Sources) -> Result<Key, GateError> {
-        let accepted = self.accepted_bytes()?;
+/// What books are put together from, and how.
+struct Made<F> {
+    site: Site,
+    build: String,
+    own: Option<Text>,
+    tree: Sources,
+    make: F,
+}
+
+impl<F, E> Made<F>
+where
+    F: Fn(&Site, Option<&Text>, &Sources) -> Result<Shelf, E>,
+{
+    fn make(&self) -> Result<Shelf, E> {
+        (self.make)(&self.site, self.own.as_ref(), &self.tree)
+    }
+
+    /// The books of a key once more; `None` where they are others by now, because a person accepted
+    /// something else.
+    fn again(&self, key: &Key) -> Option<Shelf> {
+        let is_same = || self.key().is_ok_and(|now| now == *key);
+        let made = is_same().then(|| self.make().ok())??;
+        is_same().then_some(made)
+    }
+}
+
+impl<F> Made<F> {
+    fn key(&self) -> Result<Key, GateError> {
+        let accepted = self.site.accepted_bytes()?;
         let named = |text: &'static str| move |bytes| (text, bytes);
-        let own = own.map(|one| {
+        let own = self.own.as_ref().map(|one| {
             [
                 ("own name", one.name.as_bytes()),
                 ("own", one.text.as_bytes()),
             ]
         });
-        let texts = tree
+        let texts = self
+            .tree
             .texts()
             .flat_map(|(kind, one)| [(kind, one.name.as_bytes()), ("text", one.text.as_bytes())]);
         let sources = own.into_iter().flatten();
         let sources = sources.chain(accepted.as_deref().map(named("accepted")));
-        Ok(Key::of(build, sources.chain(texts)))
+        Ok(Key::of(&self.build, sources.chain(texts)))
     }
 }
-
-/// Puts the books together once more.
-type Make<E> = dyn Fn() -> Result<Shelf, E> + Send + Sync;
 
 /// The knowledge of programs is the build's own, whatever the files say.
 fn knowledge(build: String, path: PathBuf) -> Knowledge {
@@ -90,7 +124,7 @@ fn knowledge(build: String, path: PathBuf) -> Knowledge {
         let fixed = Key::of(&build, []);
         // It is asked for as a whole.
         let known = files::read(&path, RECORD_BYTES_MAX).ok().flatten();
-        let known = known.and_then(|bytes| compiled::decode(&bytes, &fixed).ok());
+        let known = known.and_then(|bytes| compiled::decode_whole(bytes, &fixed).ok());
         known.or_else(|| {
             let parsed = Knowledge::built_in().ok()?.kept().clone();
             store(&path, &compiled::encode_whole(&fixed, &parsed));
@@ -117,16 +151,16 @@ fn front_of<T: DeserializeOwned, A: Apart + 'static>(
 }
 
 /// The part of stored books that is read when it is asked for.
-struct Rest<E> {
+struct Rest {
     file: Opened,
     path: PathBuf,
     key: Key,
-    make: Arc<Make<E>>,
+    again: Box<dyn Fn() -> Option<Shelf> + Send + Sync>,
     /// The books as they were stored, made once more.
     mended: OnceLock<Option<Vec<u8>>>,
 }
 
-impl<E: 'static> Apart for Rest<E> {
+impl Apart for Rest {
     fn fetch(&self, range: Range<usize>) -> Option<Vec<u8>> {
         match self.mended.get() {
             None => self.file.read(range),
@@ -137,8 +171,7 @@ impl<E: 'static> Apart for Rest<E> {
     /// The same sources give the same books, so that everything lies where it lay.
     fn mend(&self) {
         self.mended.get_or_init(|| {
-            let made = (self.make)().ok()?;
-            let bytes = compiled::encode(&self.key, &made);
+            let bytes = compiled::encode(&self.key, &(self.again)()?);
             store(&self.path, &bytes);
             bytes.ok()
         });

@@ -51,7 +51,10 @@ pub(crate) fn read(lock: &File, dir: &Path) -> Option<Hint> {
 
 /// Notes what was found. Under the lock; without the note the next process looks for itself.
 pub(crate) fn note(lock: &File, dir: &Path, hint: Hint) {
-    let (Some(time), Some(checkpoint)) = (hint.sealed.time, identity(dir)) else {
+    let Some(time) = hint.sealed.time else {
+        return;
+    };
+    let Some(checkpoint) = identity(dir) else {
         return;
     };
     let time = time.as_millis().cast_unsigned();

@@ -33,7 +33,7 @@ pub(crate) fn write() -> Result<ExitCode, XtaskError> {
     std::fs::write(&watcher, include_str!("entered.py"))
         .map_err(XtaskError::file("write", &watcher))?;
     let (binary, map) = named_binary()?;
-    let stage = Stage::set(folder.path(), binary)?;
+    let stage = Stage::set(folder.path(), &binary)?;
     let mut seen = BTreeSet::new();
     let mut lines = String::new();
     for (command, payload) in stage.scenes() {

@@ -2,11 +2,12 @@
 
 use std::io;
 
+use rustix::io::retry_on_intr;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// Fills all of it, or fails.
 pub(super) fn fill(bytes: &mut [u8]) -> io::Result<()> {
-    let found = getrandom(&mut *bytes, GetRandomFlags::empty())?;
+    let found = retry_on_intr(|| getrandom(&mut *bytes, GetRandomFlags::empty()))?;
     // So few bytes come at once.
     if found == bytes.len() {
         return Ok(());

@@ -1,9 +1,8 @@
-//! Chance: drawn from one seed, never twice the same.
+//! Ids and salts are never twice the same.
 
 use std::collections::BTreeSet;
 
 use super::clockwork;
-use crate::chance::drawn;
 
 /// No two ids and no two salts are the same, also where several places of a process draw.
 #[test]
@@ -17,15 +16,4 @@ fn nothing_is_drawn_twice() {
     assert!(!seen.contains(&[0; 32]));
     let ids: BTreeSet<String> = (0..1_000).map(|_| one.id("x")).collect();
     assert_eq!(ids.len(), 1_000);
-}
-
-/// Another seed gives others.
-#[test]
-fn the_seed_decides() {
-    let draw = |seed: u8| {
-        (0..100)
-            .map(|_| drawn(&[seed; 32]))
-            .collect::<BTreeSet<_>>()
-    };
-    assert!(draw(1).is_disjoint(&draw(2)));
 }

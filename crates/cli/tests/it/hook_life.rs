@@ -392,7 +392,7 @@ fn subagents_are_never_wider_than_their_parents() {
     assert_eq!(after.does(), Does::Denies, "{after:?}");
 }
 
-/// G1: what an agent is told to ask first is answered before it has selected anything, wherever the
+/// H1: what an agent is told to ask first is answered before it has selected anything, wherever the
 /// program lies: by its name where the line can be rewritten, by its path everywhere.
 #[test]
 fn the_first_question_is_answered() {

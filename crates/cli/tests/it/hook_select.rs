@@ -124,7 +124,7 @@ fn pre(client: Client) -> tagout_agents::profile::Powers {
     client.event(&call.before()).unwrap().powers
 }
 
-/// G1, §13.3: the agent of every client reads the intent's context when its selection was made,
+/// H1, §13.3: the agent of every client reads the intent's context when its selection was made,
 /// also where the client runs commands at a terminal: in the hook's own answer where the client
 /// takes context, and in what the command prints. Nobody else selects anything.
 #[test]

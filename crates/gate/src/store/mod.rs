@@ -92,8 +92,8 @@ impl Store {
             })
     }
 
-    /// A record that was written without waiting for the disk. One that a power failure left empty
-    /// was never there.
+    /// A record that was written without waiting for the disk. One that is empty or
+    /// cut off, by a power failure or because it is being written, is none.
     pub(crate) fn read_note<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, GateError> {
         match Self::read(path) {
             Err(GateError::Damaged { source, .. }) if source.is_eof() => Ok(None),

@@ -32,7 +32,7 @@ fn counted(
 ) -> (Shelf, Arc<AtomicUsize>) {
     let made = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&made);
-    let make = move |site: &Site, own: Option<&Text>, tree: &Sources| {
+    let again = move |site: &Site, own: Option<&Text>, tree: &Sources| {
         count.fetch_add(1, Ordering::Relaxed);
         let layer = |one: &Text| -> Layer {
             read(Source::user(one.name.clone()), &one.text)
@@ -42,7 +42,7 @@ fn counted(
         site.shelve(catalogue().clone(), own.map(layer), tree)
     };
     let files = (own.cloned(), tree.clone());
-    let shelf = site.shelved::<GateError>(build, files, make).unwrap();
+    let shelf = site.shelved::<GateError>(build, files, again).unwrap();
     (shelf, made)
 }
 

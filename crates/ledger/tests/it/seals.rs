@@ -342,3 +342,55 @@ fn keys_live_in_owner_only_files() {
     let refused = ledger.seal(time(5)).unwrap_err();
     assert!(matches!(refused, LedgerError::KeyFile { .. }), "{refused}");
 }
+
+/// What an earlier look noted in the lock's file is used, and is never believed against what is
+/// there: a further segment, a later seal, a ledger that was cut below its seal.
+#[test]
+fn a_noted_end_is_followed_and_never_hides_another() {
+    let small = || Options {
+        segment_bytes_max: 4096,
+        ..quiet()
+    };
+    let place = filled(5, small());
+    let dir = &place.dir;
+    let open = || Ledger::open(dir, small()).unwrap();
+    let noted = || read(&dir.join("lock"));
+    open().append(&[event(6)]).unwrap();
+    let first = noted();
+    assert!(!first.is_empty());
+    let early = open();
+    early.append(&[event(7)]).unwrap();
+    assert_eq!(noted(), first, "nothing changed that it is about");
+    // Others go on to further segments; who comes then follows them.
+    fill(&open(), 8..40);
+    assert!(dir.join("00000002.jsonl").exists());
+    for seq in 40..44 {
+        open().append(&[event(seq)]).unwrap();
+    }
+    early.append(&[event(44)]).unwrap();
+    let sealed = open().seal(time(90)).unwrap();
+    assert!(check(dir).ok);
+    // A note from before that seal tells nothing any more.
+    write(&dir.join("lock"), &first);
+    let size = open().size().unwrap();
+    assert_eq!(size, sealed.claimed().size);
+    assert_ne!(noted(), first);
+    // Cut below the seal, with a note that is true but for that.
+    let mut segments: Vec<_> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|one| one.unwrap().path())
+        .collect();
+    segments.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    segments.sort();
+    let last = segments.last().unwrap();
+    let text = read(last);
+    let cut = text[..text.len() - 1]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    write(last, &text[..cut]);
+    assert!(matches!(
+        open().append(&[event(99)]).unwrap_err(),
+        LedgerError::SealedEventsMissing { .. }
+    ));
+}

@@ -122,22 +122,19 @@ fn sum_of(place: usize, value: &[u8]) -> u64 {
 }
 
 /// Puts values apart, if the book that is being written wants that.
-fn put(values: &Values) -> Option<Option<Form<'static>>> {
+fn put(runs: &Runs) -> Option<Form<'static>> {
     PUT.with_borrow_mut(|apart| {
         let apart = apart.as_mut()?;
         let start = apart.len();
-        let mut ends = Vec::with_capacity(values.len());
-        for at in 0..values.len() {
-            let Some(value) = values.get(at) else {
-                return Some(None);
-            };
-            let sum = sum_of(apart.len(), &value);
-            apart.extend_from_slice(&value);
+        let mut ends = Vec::with_capacity(runs.len());
+        for value in runs.iter() {
+            let sum = sum_of(apart.len(), value);
+            apart.extend_from_slice(value);
             apart.extend(sum.to_le_bytes());
             ends.push(apart.len() - start);
         }
         let ends = Numbers::of(ends);
-        Some(Some(Form::There { start, ends }))
+        Some(Form::There { start, ends })
     })
 }
 
@@ -164,17 +161,12 @@ impl fmt::Debug for Values {
 
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let lost = || S::Error::custom("a value can't be fetched");
-        if let Some(form) = put(self) {
-            return form.ok_or_else(lost)?.serialize(serializer);
-        }
-        if let Self::Here(runs) = self {
-            return Form::Here(Cow::Borrowed(runs)).serialize(serializer);
-        }
-        let all = (0..self.len()).map(|at| self.get(at));
-        let all: Vec<Cow<'_, [u8]>> = all.collect::<Option<_>>().ok_or_else(lost)?;
-        let runs = Runs::of(all.iter().map(|one| &**one));
-        Form::Here(Cow::Owned(runs)).serialize(serializer)
+        let Self::Here(runs) = self else {
+            // Whoever writes books has put them together, and then everything is here.
+            return Err(S::Error::custom("what lies apart is not written again"));
+        };
+        let form = put(runs).unwrap_or(Form::Here(Cow::Borrowed(runs)));
+        form.serialize(serializer)
     }
 }
 

@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use proptest::prelude::*;
 use tagout_workspace::files::{
-    Markers, append_lines, create_note, ensure_dir_private, make_scratch_dir, merge_block, read,
-    remove_block, remove_note, write_atomic, write_note,
+    Markers, Opened, append_lines, create_note, ensure_dir_private, make_scratch_dir, merge_block,
+    read, remove_block, remove_note, write_atomic, write_new_note, write_note,
 };
 
 const MARKERS: Markers<'static> = Markers {
@@ -205,4 +205,58 @@ fn a_small_file_is_read_at_once() {
     // This one does not know its length.
     let told = read(std::path::Path::new("/proc/self/status"), 1 << 20);
     assert!(told.unwrap().unwrap().starts_with(b"Name:"));
+}
+
+/// A new note is its owner's alone; one that is there, whole or cut off, is replaced as a whole, and
+/// what is no file is left alone.
+#[test]
+fn a_new_note_is_written_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("note");
+    for bytes in [b"one".as_slice(), b"another one", b""] {
+        write_new_note(&path, bytes).unwrap();
+        assert_eq!(read(&path, 100).unwrap().unwrap(), bytes);
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+    let taken = folder.path().join("folder");
+    make_scratch_dir(&taken).unwrap();
+    write_new_note(&taken, b"x").unwrap_err();
+    write_new_note(&folder.path().join("none/note"), b"x").unwrap_err();
+}
+
+/// Of an open file parts are read, as it was when it was opened: what replaces it is another file,
+/// and what is cut off is missed.
+#[test]
+fn parts_of_an_open_file_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    write_note(&path, b"0123456789", None).unwrap();
+    assert!(Opened::plain(&path, 9).unwrap().is_none(), "too long");
+    assert!(Opened::plain(folder.path(), 9000).unwrap().is_none());
+    let missing = Opened::plain(&folder.path().join("none"), 9).unwrap_err();
+    assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
+    let link = folder.path().join("link");
+    symlink(&path, &link).unwrap();
+    Opened::plain(&link, 10).unwrap_err();
+    let file = Opened::plain(&path, 10).unwrap().unwrap();
+    assert_eq!(file.length(), 10);
+    let (backwards, empty) = (std::ops::Range { start: 5, end: 4 }, 3..3);
+    for (range, found) in [
+        (0..10, Some(b"0123456789".as_slice())),
+        (3..5, Some(b"34")),
+        (empty, Some(b"")),
+        (9..11, None),
+        (backwards, None),
+    ] {
+        assert_eq!(file.read(range.clone()).as_deref(), found, "{range:?}");
+    }
+    write_note(&path, b"other bytes", None).unwrap();
+    assert_eq!(file.read(8..10).unwrap(), b"89");
+    let other = Opened::plain(&path, 100).unwrap().unwrap();
+    let writer = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    writer.set_len(4).unwrap();
+    assert_eq!(other.read(0..4).unwrap(), b"othe");
+    assert_eq!(other.read(2..6), None);
 }

@@ -46,7 +46,7 @@ pub(super) fn run(rounds: usize) -> Result<Vec<Line>, XtaskError> {
     let folder = tempfile::Builder::new()
         .tempdir_in("/var/tmp")
         .map_err(XtaskError::file("create", Path::new("/var/tmp")))?;
-    let stage = Stage::set(folder.path(), release_binary()?)?;
+    let stage = Stage::set(folder.path(), &release_binary()?)?;
     let empty = empty_program(folder.path())?;
     let scripts = Scripts::find(folder.path())?;
     let synced = folder.path().join("synced");
@@ -143,8 +143,12 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Sets one up for a program.
-    pub(crate) fn set(folder: &Path, product: String) -> Result<Self, XtaskError> {
+    /// Sets one up for a program, of which a copy is used: so it is installed, and what just came
+    /// from the linker lies in memory in smaller pieces than what was written or read in one run.
+    pub(crate) fn set(folder: &Path, product: &str) -> Result<Self, XtaskError> {
+        let installed = folder.join("tagout");
+        std::fs::copy(product, &installed).map_err(XtaskError::file("copy", &installed))?;
+        let product = installed.to_string_lossy().into_owned();
         let root = folder.join("repository");
         let source = root.join("src");
         std::fs::create_dir_all(&source).map_err(XtaskError::file("create", &source))?;

@@ -134,6 +134,12 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8], key: &Key) -> Result<T, Compile
     decode_front(&front, key, (all.len(), all))
 }
 
+/// The same for what [`encode_whole`] wrote, where it lies.
+pub fn decode_whole<T: DeserializeOwned>(bytes: Vec<u8>, key: &Key) -> Result<T, CompiledError> {
+    let front = Arc::new(bytes);
+    decode_front(&front, key, (front.len(), Arc::new(Vec::new())))
+}
+
 /// Bytes that are all there.
 impl Apart for Vec<u8> {
     fn fetch(&self, range: Range<usize>) -> Option<Vec<u8>> {
