@@ -1,16 +1,19 @@
 //! The kernel's own random bytes, of which a process draws all others.
 
-#[cfg(target_os = "linux")]
-#[path = "chance/linux.rs"]
-mod kernel;
 #[cfg(not(target_os = "linux"))]
-#[path = "chance/device.rs"]
-mod kernel;
+mod device;
+#[cfg(target_os = "linux")]
+mod linux;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tagout_vocab::Digest;
+
+#[cfg(not(target_os = "linux"))]
+use device as kernel;
+#[cfg(target_os = "linux")]
+use linux as kernel;
 
 /// How many bytes everything else is drawn from.
 const SEED_BYTES: usize = 32;
@@ -34,5 +37,4 @@ pub(crate) fn drawn(seed: &[u8; SEED_BYTES]) -> [u8; 32] {
 }
 
 #[cfg(test)]
-#[path = "chance/tests.rs"]
 mod tests;

@@ -194,8 +194,10 @@ impl Ledger {
         // A line in the new segment must not be durable before the line it links to.
         self.sync(SyncPoint::Closed, &position.file, position.number)?;
         let next = self.begin_segment(position.number.saturating_add(1))?;
+        let (number, sealed) = (next.number, position.sealed);
+        hint::note(self.lock_file(), &self.dir, Hint { number, sealed });
         *position = Position {
-            number: next.number,
+            number,
             file: next.file,
             file_id: next.file_id,
             end: 0,

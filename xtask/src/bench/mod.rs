@@ -204,7 +204,8 @@ pub(crate) fn table(lines: &[Line]) -> String {
             (Budget::AtMost(_) | Budget::AtLeast(_), true) => "yes",
             (Budget::AtMost(_) | Budget::AtLeast(_), false) => "no",
         };
-        let value = format!("{:.2} {}", line.value, line.unit);
+        let digits = if line.value < 0.1 { 4 } else { 2 };
+        let value = format!("{:.digits$} {}", line.value, line.unit);
         rows.push(format!(
             "{:<12}{:<44}{value:>14}{budget:>14}  {holds}",
             line.benchmark, line.what

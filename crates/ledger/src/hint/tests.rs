@@ -1,5 +1,10 @@
 //! A note is believed only while it is true.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests tamper with files on purpose"
+)]
+
 use std::fs::{self, File, OpenOptions};
 use std::path::Path;
 

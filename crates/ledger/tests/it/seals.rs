@@ -348,7 +348,7 @@ fn keys_live_in_owner_only_files() {
 #[test]
 fn a_noted_end_is_followed_and_never_hides_another() {
     let small = || Options {
-        segment_bytes_max: 4096,
+        segment_bytes_max: 16 * 1024,
         ..quiet()
     };
     let place = filled(5, small());

@@ -92,9 +92,15 @@ impl Shape {
             "properties" => {
                 let one = |(key, rule): (&String, &Value)| (key.clone(), Self::of(rule));
                 self.properties = rule.as_object()?.iter().map(one).collect();
+                // What does not compile somewhere does not compile at all.
+                self.is_unclear |= self.properties.iter().any(|(_, rule)| rule.is_unclear);
             }
             "additionalProperties" => self.is_closed = !rule.as_bool()?,
-            "items" => self.items = Some(Box::new(Self::of(rule))),
+            "items" => {
+                let items = Self::of(rule);
+                self.is_unclear |= items.is_unclear;
+                self.items = Some(Box::new(items));
+            }
             _ => return None,
         }
         Some(())
@@ -151,11 +157,11 @@ impl Shape {
 fn types(rule: &Value) -> Option<u8> {
     let bit = |name: &Value| {
         let known = TYPES.iter().find(|(known, _)| name.as_str() == Some(known));
-        known.map_or(0, |(_, bit)| *bit)
+        known.map(|(_, bit)| *bit)
     };
     match rule {
-        Value::String(_) => Some(bit(rule)),
-        Value::Array(names) => Some(names.iter().fold(0, |all, name| all | bit(name))),
+        Value::String(_) => bit(rule),
+        Value::Array(names) => names.iter().try_fold(0, |all, name| Some(all | bit(name)?)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
     }
 }

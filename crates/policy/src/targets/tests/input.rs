@@ -111,6 +111,9 @@ fn violations_are_bounded() {
 fn a_broken_schema_refuses() {
     let schemas = [
         r#"{"type": "strng"}"#,
+        r#"{"type": ["object", "strng"]}"#,
+        r#"{"properties": {"a": {"type": "strng"}}}"#,
+        r#"{"properties": {"a": {"items": {"type": 7}}}}"#,
         "{",
         r#"{"$ref": "https://example.org/x"}"#,
     ];
