@@ -193,8 +193,8 @@ pub fn write_note(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), Er
     write(path, bytes, (mode, false))
 }
 
-/// A note that is new as a rule, and that only its owner can read. It is written in its place: whoever
-/// reads such notes takes one that is empty or cut off for none.
+/// A note that is new as a rule, and that only its owner can read. It is written in its place:
+/// whoever reads such notes takes one that is empty or cut off for none.
 pub fn write_new_note(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let Ok(mut file) = sys::create_unlinked(path, 0o600).map(Handle::into_file) else {
         return write_note(path, bytes, Some(0o600));

@@ -1,5 +1,5 @@
-//! Interleaved rounds: every contender once a round, a different one first each time, and not always
-//! behind the same neighbour, whose traces in caches and on the disk would count as its own.
+//! Interleaved rounds: every contender once a round, a different one first each time, and not
+//! always behind the same neighbour, whose traces in caches and on the disk would count as its own.
 
 use std::time::Duration;
 

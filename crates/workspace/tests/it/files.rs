@@ -207,8 +207,8 @@ fn a_small_file_is_read_at_once() {
     assert!(told.unwrap().unwrap().starts_with(b"Name:"));
 }
 
-/// A new note is its owner's alone; one that is there, whole or cut off, is replaced as a whole, and
-/// what is no file is left alone.
+/// A new note is its owner's alone; one that is there, whole or cut off, is replaced as a whole,
+/// and what is no file is left alone.
 #[test]
 fn a_new_note_is_written_in_its_place() {
     let folder = tempfile::tempdir().unwrap();

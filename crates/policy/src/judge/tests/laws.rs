@@ -235,8 +235,8 @@ impl Apart for Counted {
     }
 }
 
-/// What lies apart and is damaged, cut off or out of reach is not there: no tool of it is known, and
-/// nobody takes the list of protected paths for empty.
+/// What lies apart and is damaged, cut off or out of reach is not there: no tool of it is known,
+/// and nobody takes the list of protected paths for empty.
 #[test]
 fn damage_apart_is_found_when_it_is_asked_for() {
     let parsed = books("version: 1\n");

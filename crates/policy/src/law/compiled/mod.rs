@@ -1,11 +1,11 @@
 //! The compiled form of the law: bytes that load without parsing, or not at all.
 //!
 //! Layout, numbers in little-endian: magic, format (4 bytes), digest of the build, key, the lengths
-//! of the two parts that follow (8 bytes each), sum of all of these and the first part (8 bytes), the
-//! first part in postcard, and what lies apart from it: values that are read when they are asked
-//! for, each with a sum of its own. The sums find damage; they are no protection against someone who
-//! can write the file, which lies in the state folder for that reason. So they need not be digests,
-//! which would take longer than everything else of a loading.
+//! of the two parts that follow (8 bytes each), sum of all of these and the first part (8 bytes),
+//! the first part in postcard, and what lies apart from it: values that are read when they are
+//! asked for, each with a sum of its own. The sums find damage; they are no protection against
+//! someone who can write the file, which lies in the state folder for that reason. So they need not
+//! be digests, which would take longer than everything else of a loading.
 
 use std::hash::BuildHasher as _;
 use std::ops::Range;

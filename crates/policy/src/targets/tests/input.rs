@@ -181,8 +181,9 @@ proptest! {
         CATALOGUE.with(|catalogue| {
             let tools: Vec<&Tool> = catalogue.tools().collect();
             let tool = tools[index % tools.len()];
-            let schema: Value = serde_json::from_str(tool.input_schema.as_ref().unwrap().text()).unwrap();
-            let shape = tool.input_schema.as_ref().unwrap().shape();
+            let known = tool.input_schema.as_ref().unwrap();
+            let schema: Value = serde_json::from_str(known.text()).unwrap();
+            let shape = known.shape();
             let names: Vec<&str> = shape.property_names().collect();
             let mut instance = Map::new();
             for (choice, value) in values {
