@@ -7,6 +7,7 @@ use tagout_gate::GateError;
 use tagout_policy::problem::Problem;
 use tagout_vocab::{Code, Gate, Refusal};
 
+use crate::args;
 use crate::exit::Exit;
 
 /// A verb that did not do what was asked.
@@ -65,6 +66,15 @@ impl Failure {
             .hint("a person runs `tagout init` there")
     }
 
+    /// A state that a confined command looks for: it is there, and hidden from it.
+    pub(crate) fn out_of_reach() -> Self {
+        Self::failed("a confined command does not reach Tagout's state")
+            .code(Code::StateLost)
+            .hint(
+                "run this call of `tagout` as a command of its own, with nothing else in the line",
+            )
+    }
+
     /// H9: the one form in which programs get every refusal.
     pub(crate) fn refusal(&self) -> Refusal {
         let gate = match self.exit {
@@ -104,6 +114,9 @@ impl From<GateError> for Failure {
         }
         if let GateError::NotSetUp { path } = &error {
             return Self::not_set_up(path);
+        }
+        if matches!(error, GateError::StateLost { .. }) && args::is_governed() {
+            return Self::out_of_reach();
         }
         let failure = Self::failed(&error).code(code);
         if matches!(

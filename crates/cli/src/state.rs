@@ -86,6 +86,9 @@ fn read_id(root: &Path) -> Result<String, Failure> {
 }
 
 fn lost(why: &str) -> Failure {
+    if args::is_governed() {
+        return Failure::out_of_reach();
+    }
     Failure::failed(format!("the state of this workspace is gone: {why}"))
         .code(Code::StateLost)
         .hint(

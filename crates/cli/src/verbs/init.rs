@@ -288,10 +288,13 @@ fn asked_intent(root: &Path) -> Result<Option<Intent>, Failure> {
     } else {
         "**"
     };
-    let question = format!("Which files may it change? (nothing: {usual})");
+    let question =
+        format!("Which files may it change? (several with spaces between, nothing: {usual})");
     person::understood(&question, |scope| {
         let scope = if scope.is_empty() { usual } else { scope };
-        let patterns: Vec<String> = scope.split_whitespace().map(str::to_owned).collect();
+        // Lists are often written with commas, which no pattern means.
+        let patterns = scope.split([' ', '\t', ',']).filter(|one| !one.is_empty());
+        let patterns: Vec<String> = patterns.map(str::to_owned).collect();
         first_intent(&name, &patterns).map(Some)
     })
 }

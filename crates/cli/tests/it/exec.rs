@@ -369,6 +369,17 @@ fn exec_in_exec_is_refused() {
         "{}",
         ran.shown()
     );
+    // What it does not see is not gone, and nobody is told to begin anew.
+    for verb in ["log", "verify", "intent select INT-001"] {
+        let ran = site.exec(&format!("cd . && ./copy {verb}"));
+        assert_eq!(ran.code, Some(1), "{verb}: {}", ran.shown());
+        assert!(
+            ran.stderr.contains("as a command of its own"),
+            "{verb}: {}",
+            ran.shown()
+        );
+        assert!(!ran.stderr.contains("epoch"), "{verb}: {}", ran.shown());
+    }
     let ran = site.exec("env -i HOME=$HOME ./copy parked drop x --yes");
     assert_eq!(ran.code, Some(2), "{}", ran.shown());
     assert!(

@@ -106,7 +106,7 @@ fn answers_are_taken() {
     let machine = machine();
     let mut terminal = Terminal::start(&machine, "init");
     terminal.answer(ABOUT, "First work\n");
-    terminal.answer(FILES, "lib/** docs/**\n");
+    terminal.answer(FILES, "lib/**, docs/** etc/*.toml\n");
     terminal.answer(CLIENT, "yes\n");
     terminal.answer(AGREED, "y\n");
     let (code, shown) = terminal.ended();
@@ -115,10 +115,15 @@ fn answers_are_taken() {
     let list = machine.run(&["intent", "list"]).stdout;
     assert_eq!(list, "INT-001  open    IN_PROGRESS  First work\n");
     let intent = machine.run(&["intent", "show", "INT-001"]).stdout;
-    assert!(
-        intent.contains("lib/**") && intent.contains("docs/**"),
-        "{intent}"
-    );
+    for pattern in ["lib/**", "docs/**", "etc/*.toml"] {
+        assert!(
+            intent
+                .lines()
+                .any(|line| line.trim_end().ends_with(pattern)),
+            "{intent}"
+        );
+    }
+    assert!(!intent.contains(','), "{intent}");
 }
 
 /// Nothing typed is the answer that the question names.
