@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tagout_workspace::files;
+
 use super::read_sidecar;
 
 /// Some files say that they are empty and are not.
@@ -10,7 +12,7 @@ fn a_file_that_claims_to_be_empty_is_read() {
     let text = read_sidecar(Path::new("/proc/self"), "comm").unwrap();
     assert!(text.is_some_and(|text| !text.is_empty()));
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("empty"), "").unwrap();
+    files::write_note(&folder.path().join("empty"), b"", None).unwrap();
     assert_eq!(
         read_sidecar(folder.path(), "empty").unwrap().as_deref(),
         Some("")

@@ -181,9 +181,9 @@ fn a_command_that_failed_unconfined_is_reported() {
     }
 }
 
-/// A command that was only started, or whose result never came, and that did not come to where it is
-/// confined, is recorded when its conversation is over, however long that takes; one that came is
-/// not.
+/// A command that was only started, or whose result never came, and that did not come to where it
+/// is confined, is recorded when its conversation is over, however long that takes; one that came
+/// is not.
 #[test]
 fn a_command_that_nobody_reported_is_recorded_at_the_end() {
     let client = Client::ClaudeCode;
@@ -204,7 +204,9 @@ fn a_command_that_nobody_reported_is_recorded_at_the_end() {
             }
         }
         if comes {
-            lines.iter().for_each(|line| run(&site, line));
+            for line in &lines {
+                run(&site, line);
+            }
         }
         assert_eq!(strays(&site, "unconfined").len(), 0, "not yet");
         age(&site.state().join("hook/exec"));
@@ -244,24 +246,19 @@ fn age(folder: &Path) {
 #[test]
 fn a_record_needs_no_look_at_the_files() {
     let client = Client::ClaudeCode;
-    let damage: [(&str, &dyn Fn(&Site)); 4] = [
-        ("trace", &|site| {
-            std::fs::write(site.state().join("trace/trace.db"), "no database").unwrap();
-        }),
-        ("lessons", &|site| {
-            std::fs::write(site.state().join("gate/taught.json"), "{").unwrap();
-        }),
-        ("permits", &|site| {
-            std::fs::write(site.state().join("gate/permits/x"), "[1]").unwrap();
-        }),
-        ("nothing", &|_| {}),
-    ];
-    for (what, damage) in damage {
+    for (what, file, text) in [
+        ("trace", "trace/trace.db", "no database"),
+        ("lessons", "gate/taught.json", "{"),
+        ("permits", "gate/permits/x", "[1]"),
+        ("nothing", "other", ""),
+    ] {
         let site = site_for(&[client]);
         site.write("src/claude-code/b.txt", "x");
         let call = Call::shell(client, ("main", "c"), "ls src");
         given(&ask(&site, &call));
-        damage(&site);
+        let damaged = site.state().join(file);
+        std::fs::create_dir_all(damaged.parent().unwrap()).unwrap();
+        std::fs::write(damaged, text).unwrap();
         let other = Call::shell(client, ("main", "c"), "echo pwn > outside.txt");
         let file = site.root().join("src/claude-code/b.txt");
         let answer = told_with(&site, &other, |payload| {

@@ -207,7 +207,8 @@ fn for_people(call: &OwnCall, is_alone: bool) -> Option<PersonOnly> {
     Some(PersonOnly { what, remedy })
 }
 
-/// Whether a line is nothing but words behind Tagout's name, or the path that it is known to lie at.
+/// Whether a line is nothing but words behind Tagout's name, or the path that it is known to lie
+/// at.
 fn is_alone(line: &str, own: Option<&str>) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || " \t-_./:@%+,='\"".contains(c);
     let first = line.split_ascii_whitespace().next();

@@ -167,8 +167,8 @@ struct Absent {
     has_stood: bool,
 }
 
-/// Whether the hook is missed: a scope from which a person took it excuses itself and those at which
-/// it never stood, and no other.
+/// Whether the hook is missed: a scope from which a person took it excuses itself and those at
+/// which it never stood, and no other.
 fn surprises(absent: &[Absent]) -> bool {
     let is_lost = |one: &Absent| one.has_stood && !one.is_taken_out;
     !absent.iter().any(|one| one.is_taken_out) || absent.iter().any(is_lost)
@@ -226,7 +226,7 @@ fn settled(work: &Work, source: Option<&str>) -> Result<(), Failure> {
     let mut events = work.named.registered();
     let is_asked = events.any(|event| event.kind == Kind::ConfigChange);
     let goes_on = || match source {
-        Some(word) => work.incoming.event.goes_on.contains(&word),
+        Some(why) => work.incoming.event.goes_on.contains(&why),
         None => work.notes.has_begun(&work.incoming.context.session),
     };
     if !is_asked || goes_on() {
