@@ -150,6 +150,11 @@ pub enum Ended {
         /// What it said.
         message: String,
     },
+    /// Not at all: a person or the client refused it before it ran.
+    Refused {
+        /// What was said.
+        message: String,
+    },
     /// It does not say.
     Unknown,
 }

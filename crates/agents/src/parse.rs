@@ -304,9 +304,14 @@ impl Reader<'_> {
                     .as_str()
                     .or_else(|| value.get("message").and_then(Value::as_str))
             });
-            Ended::Failed {
-                message: text.unwrap_or_default().to_owned(),
+            let message = text.unwrap_or_default().to_owned();
+            let is_word = |(way, word): (&str, &str)| {
+                json::text(payload, &[way]).is_some_and(|is| is == word)
+            };
+            if self.keys.refused.is_some_and(is_word) {
+                return Ended::Refused { message };
             }
+            Ended::Failed { message }
         };
         if self.event.kind == Kind::PostFailure {
             return failed(self.keys.error);

@@ -92,6 +92,8 @@ pub struct Keys {
     pub output: Ways,
     /// Why it failed.
     pub error: Ways,
+    /// Where a failure says that the call was refused before it ran, and the word for that.
+    pub refused: Option<(&'static str, &'static str)>,
     /// Files that the client says were changed.
     pub changed: Ways,
     /// The id of what goes on in the background after the call.
@@ -121,6 +123,7 @@ impl Keys {
         call: &["tool_use_id"],
         output: &["tool_response"],
         error: &["error"],
+        refused: None,
         changed: &[],
         background: &[],
         prompt: &["prompt"],
@@ -220,6 +223,8 @@ pub struct Event {
     pub call: CallForm,
     /// How the payload tells the call's end.
     pub ended: Ending,
+    /// The words of a session's source by which it goes on where it was.
+    pub goes_on: &'static [&'static str],
     /// How an answer is written.
     pub form: Form,
     /// What the client does with an answer.
@@ -420,6 +425,7 @@ impl Event {
             kind,
             call: CallForm::Named,
             ended: Ending::Untold,
+            goes_on: &[],
             form: Form::Silent,
             powers: Powers::NONE,
             wait_ms: None,
@@ -447,6 +453,12 @@ impl Event {
     /// How the call is written.
     pub const fn calling(mut self, call: CallForm) -> Self {
         self.call = call;
+        self
+    }
+
+    /// The words by which a conversation says that it goes on where it was.
+    pub const fn going_on(mut self, words: &'static [&'static str]) -> Self {
+        self.goes_on = words;
         self
     }
 

@@ -3,9 +3,9 @@
 
 pub(crate) mod homes;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -179,7 +179,6 @@ impl Notes {
             return;
         }
         for (folder, kept_ms) in [
-            ("exec", HOOK_NOTE_MS_MAX),
             ("selected", HOOK_NOTE_MS_MAX),
             ("visitors", SESSION_KEPT_MS),
             ("begun", SESSION_KEPT_MS),
@@ -191,6 +190,24 @@ impl Notes {
             // It goes only when it is empty.
             files::remove_dir(&session).unwrap_or_default();
         }
+        // As long as a call waits for its result, its note tells whether it came to `exec`, for
+        // which it is not good any more.
+        let awaited = self.awaited();
+        let name = |path: &Path| Some(path.file_name()?.to_str()?.split_once('.')?.0.to_owned());
+        drop_older_but(&self.folder.join("exec"), (now, HOOK_NOTE_MS_MAX), |path| {
+            name(path).is_some_and(|name| awaited.contains(&name))
+        });
+    }
+
+    /// The notes of commands whose calls wait for their results, of all conversations.
+    fn awaited(&self) -> BTreeSet<String> {
+        let sessions = entries(&self.folder.join("open"));
+        let calls = sessions.iter().flat_map(|session| listed(session));
+        let sent = calls.filter_map(|path| match read::<Open>(&path).ok()??.what {
+            Admitted::Exec(id) => Some(id),
+            Admitted::Guard(_) | Admitted::Done => None,
+        });
+        sent.collect()
     }
 
     /// Notes that a client's hook is not registered any more, or that it is again.
@@ -232,6 +249,21 @@ impl Notes {
         if self.is_taken_out(client, scope) {
             forget(&self.taken_path(client, scope));
         }
+    }
+
+    /// Notes that a client's hook stands at a scope, so that it is missed there.
+    pub(crate) fn stands(&self, client: &str, scope: &str) -> Result<(), Failure> {
+        self.put_in(client, scope);
+        if self.has_stood(client, scope) {
+            return Ok(());
+        }
+        self.write(&["stands"], &taken_name(client, scope), &client)
+    }
+
+    /// Whether it was ever found there.
+    pub(crate) fn has_stood(&self, client: &str, scope: &str) -> bool {
+        let folder = self.folder.join("stands");
+        folder.join(taken_name(client, scope)).exists()
     }
 
     /// Whether a person took it away.
@@ -325,11 +357,8 @@ impl Notes {
             let Some(sent) = read::<Sent>(&path).ok().flatten() else {
                 continue;
             };
-            if is_old(sent.at, now) {
-                forget(&path);
-                continue;
-            }
-            if !sent.lines.contains(&digest) {
+            // One that is too old is not good for anything but to tell that nobody came for it.
+            if is_old(sent.at, now) || !sent.lines.contains(&digest) {
                 continue;
             }
             if found.iter().any(|(_, one)| one.session != sent.session) {
@@ -471,15 +500,21 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// Whether a file was written longer ago than this. One that can't be looked at was not.
 fn is_older(path: &Path, now: Timestamp, than_ms: i64) -> bool {
-    let written = fs::metadata(path).and_then(|found| found.modified()).ok();
-    let age = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    let written = age.and_then(|age| i64::try_from(age.as_millis()).ok());
-    written.is_some_and(|at| now.as_millis().saturating_sub(at) > than_ms)
+    let age = |at: Timestamp| now.as_millis().saturating_sub(at.as_millis());
+    files::written_at(path).is_some_and(|at| age(at) > than_ms)
 }
 
 fn drop_older(folder: &Path, now: Timestamp, than_ms: i64) {
+    drop_older_but(folder, (now, than_ms), |_| false);
+}
+
+fn drop_older_but(
+    folder: &Path,
+    (now, than_ms): (Timestamp, i64),
+    is_kept: impl Fn(&Path) -> bool,
+) {
     for path in entries(folder) {
-        if is_older(&path, now, than_ms) {
+        if is_older(&path, now, than_ms) && !is_kept(&path) {
             forget(&path);
         }
     }

@@ -77,8 +77,9 @@ pub(crate) fn read_sidecar(root: &Path, name: &str) -> Result<Option<String>, Pr
     // Most are plain files or none, and then one step tells.
     let bytes = match Opened::plain(&path, SIDECAR_BYTES_MAX as u64) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Ok(Some(file)) => file.read(0..file.length()),
-        Ok(None) | Err(_) => None,
+        // A file that says it is empty need not be: some are made while they are read.
+        Ok(Some(file)) if file.length() > 0 => file.read(0..file.length()),
+        Ok(Some(_) | None) | Err(_) => None,
     };
     if let Some(Ok(text)) = bytes.map(String::from_utf8) {
         return Ok(Some(text));
@@ -121,3 +122,6 @@ fn position_after(valid: &[u8]) -> Position {
         column: last.chars().count() + 1,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,14 @@
 //! What a client did beside what it was let do: a call that was executed otherwise than it was let
 //! through, and files that no call accounts for.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 use tagout_ledger::{Commitment, Event, Index, Kind, NewEvent, Query, Texts};
-use tagout_vocab::limits::{CHANGED_EVENTS_MAX, CHANGED_PATHS_MAX, REFUSAL_PATHS_MAX};
-use tagout_vocab::{Call, IntentId, Place, WorkspacePath};
+use tagout_vocab::limits::{
+    CHANGED_EVENTS_MAX, CHANGED_PATHS_MAX, PATH_BYTES_MAX, REFUSAL_PATHS_MAX,
+};
+use tagout_vocab::{Call, Digest, IntentId, WorkspacePath};
 use tagout_workspace::RelPath;
 
 use crate::engine::{Engine, Inner};
@@ -12,7 +16,7 @@ use crate::error::GateError;
 use crate::observed;
 use crate::record;
 use crate::settle::ARGUMENTS_CHANGED;
-use crate::tracing;
+use crate::tracing::OwnViews;
 
 /// How a client executed a call otherwise than it was let through.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -21,14 +25,17 @@ pub enum Strayed {
     Altered,
     /// A command that was to be confined is over, and nobody came to confine it.
     Unconfined,
+    /// Nobody came to confine such a command, and nobody reported its end.
+    Unreported,
 }
 
 impl Strayed {
-    /// The word for it in its event.
-    const fn word(self) -> &'static str {
+    /// The words for it in its event.
+    const fn words(self) -> &'static [&'static str] {
         match self {
-            Self::Altered => ARGUMENTS_CHANGED,
-            Self::Unconfined => "unconfined",
+            Self::Altered => &[ARGUMENTS_CHANGED],
+            Self::Unconfined => &["unconfined"],
+            Self::Unreported => &["unconfined", "unreported"],
         }
     }
 
@@ -43,6 +50,11 @@ impl Strayed {
                  confined: it ran unconfined, or not at all; another hook may have taken its \
                  rewriting back"
             ),
+            Self::Unreported => format!(
+                "nobody reported the end of a command of `{tool}`, and it did not come to where \
+                 it is confined: it ran unconfined, or not at all, because a person or the client \
+                 refused it"
+            ),
         }
     }
 }
@@ -53,10 +65,20 @@ struct Unexpected {
     why: String,
 }
 
+impl Unexpected {
+    fn new(path: &str, why: &str) -> Self {
+        Self {
+            path: cut(path).to_owned(),
+            why: cut(why).to_owned(),
+        }
+    }
+}
+
 impl Engine {
     /// Records how a client executed a call otherwise than it was let through, and which of the
-    /// files that it says were changed no call accounts for. Gives what should be told; nothing
-    /// where there is nothing to record.
+    /// files that it says were changed no call accounts for. What keeps the files from being looked
+    /// at keeps nothing from being recorded. Gives what should be told; nothing where there is
+    /// nothing to record.
     pub fn strayed(
         &self,
         call: &Call,
@@ -67,47 +89,45 @@ impl Engine {
             return Ok(Vec::new());
         }
         let inner = &self.inner;
-        let intent = match &call.session {
-            Some(id) => inner
-                .site
-                .store
-                .session(id)?
-                .session
-                .active_intent()
-                .cloned(),
-            None => None,
+        let session = call.session.as_ref();
+        let session = session.map(|id| inner.site.store.session(id)).transpose();
+        let intent = match &session {
+            Ok(Some(record)) => record.session.active_intent().cloned(),
+            Ok(None) | Err(_) => None,
         };
-        let unexpected = unexpected(inner, (call, intent.as_ref()), changed)?;
-        if how.is_none() && unexpected.is_empty() {
+        let looking = Looking {
+            inner,
+            call,
+            intent: intent.as_ref(),
+        };
+        let unexpected = session.and_then(|_| looking.unexpected(changed));
+        let is_all_known = matches!(&unexpected, Ok(found) if found.is_empty());
+        if how.is_none() && is_all_known {
             return Ok(Vec::new());
         }
-        let mut event = self.stray_event(call, how, &unexpected);
+        let unexpected = unexpected.ok();
+        let mut event = self.stray_event(call, how);
+        if let Some(data) = event.data.as_mut().and_then(Value::as_object_mut) {
+            data.extend(of_files(unexpected.as_deref(), changed.len()));
+        }
         event.intent = intent;
         drop(inner.ledger.append(&[event])?);
         let told = how.map(|how| how.told(&call.tool));
-        Ok(told.into_iter().chain(list(&unexpected)).collect())
+        Ok(told
+            .into_iter()
+            .chain(list(unexpected.as_deref()))
+            .collect())
     }
 
-    fn stray_event(
-        &self,
-        call: &Call,
-        how: Option<Strayed>,
-        unexpected: &[Unexpected],
-    ) -> NewEvent {
+    fn stray_event(&self, call: &Call, how: Option<Strayed>) -> NewEvent {
         let clockwork = &self.inner.clockwork;
         let mut data = Map::new();
         let mut say = |what: &str, value| drop(data.insert(what.to_owned(), value));
         if let Some(id) = &call.id {
             say("call", json!(id));
         }
-        if let Some(how) = how {
-            say(how.word(), true.into());
-        }
-        if !unexpected.is_empty() {
-            let one = |one: &Unexpected| json!({ "path": one.path, "why": one.why });
-            let named = unexpected.iter().take(REFUSAL_PATHS_MAX).map(one);
-            say("unexpected", named.collect());
-            say("unexpectedCount", unexpected.len().into());
+        for word in how.map_or(&[][..], Strayed::words) {
+            say(word, true.into());
         }
         let at = (clockwork, clockwork.now());
         let session = call.session.as_ref();
@@ -115,6 +135,9 @@ impl Engine {
         event.tool_id = Some(call.tool.clone());
         event.agent.clone_from(&call.agent.name);
         event.model.clone_from(&call.agent.model);
+        if how == Some(Strayed::Unreported) {
+            return event;
+        }
         // What the client says that it executed, as it says it.
         let (salt, input) = (clockwork.random(), Value::Object(call.arguments.clone()));
         event.input_hash = Some(Commitment::new(salt, input.to_string().as_bytes()).digest);
@@ -127,7 +150,31 @@ impl Engine {
     }
 }
 
-fn list(unexpected: &[Unexpected]) -> Option<String> {
+/// What an event says of the changed files. Nothing found is other than nothing looked at.
+fn of_files(unexpected: Option<&[Unexpected]>, reported_count: usize) -> Map<String, Value> {
+    let mut data = Map::new();
+    let mut say = |what: &str, value| drop(data.insert(what.to_owned(), value));
+    match unexpected {
+        Some([]) => {}
+        Some(found) => {
+            let one = |one: &Unexpected| json!({ "path": one.path, "why": one.why });
+            let named = found.iter().take(REFUSAL_PATHS_MAX).map(one);
+            say("unexpected", named.collect());
+            say("unexpectedCount", found.len().into());
+        }
+        None => say("changesUnknown", true.into()),
+    }
+    if reported_count > CHANGED_PATHS_MAX {
+        say("changedCount", reported_count.into());
+    }
+    data
+}
+
+fn list(unexpected: Option<&[Unexpected]>) -> Option<String> {
+    let Some(unexpected) = unexpected else {
+        let told = "nobody could look whose the files are that the client says were changed";
+        return Some(told.to_owned());
+    };
     if unexpected.is_empty() {
         return None;
     }
@@ -145,45 +192,90 @@ fn list(unexpected: &[Unexpected]) -> Option<String> {
     ))
 }
 
-/// Which of the files that a client says were changed no call accounts for, each with what speaks
-/// against it.
-fn unexpected(
-    inner: &Inner,
-    (call, intent): (&Call, Option<&IntentId>),
-    changed: &[String],
-) -> Result<Vec<Unexpected>, GateError> {
-    if changed.is_empty() {
-        // Nothing of the ledger has to be opened to look for nothing.
-        return Ok(Vec::new());
-    }
-    let open = inner.site.store.open_tickets()?;
-    let is_held = |path: &WorkspacePath| open.iter().any(|ticket| ticket.mutated.contains(path));
-    let against = observed::against(inner, intent);
-    let index = Index::open(inner.ledger.dir())?;
-    let mut found = Vec::new();
-    for raw in changed.iter().take(CHANGED_PATHS_MAX) {
-        let place = inner.roots.place(raw, &call.cwd);
-        let Place::Inside { path } = &place else {
-            found.push(Unexpected {
-                path: place.shown(),
-                why: "outside of the workspace".to_owned(),
-            });
-            continue;
-        };
-        if is_held(path) || is_known(inner, &index, path)? {
-            continue;
-        }
-        let why = against(path).unwrap_or_else(|| "in scope, by nobody's call".to_owned());
-        found.push(Unexpected {
-            path: path.to_string(),
-            why,
-        });
-    }
-    Ok(found)
+/// Looks whose files are that a client says were changed.
+struct Looking<'a> {
+    inner: &'a Inner,
+    call: &'a Call,
+    intent: Option<&'a IntentId>,
 }
 
-/// Whether a file holds what a call, or Tagout itself, left there.
-fn is_known(inner: &Inner, index: &Index, path: &WorkspacePath) -> Result<bool, GateError> {
+impl Looking<'_> {
+    /// Which of them no call accounts for, each with what speaks against it.
+    fn unexpected(&self, changed: &[String]) -> Result<Vec<Unexpected>, GateError> {
+        if changed.is_empty() {
+            // Nothing of the ledger has to be opened to look for nothing.
+            return Ok(Vec::new());
+        }
+        let inner = self.inner;
+        let open = inner.site.store.open_tickets()?;
+        let is_held =
+            |path: &WorkspacePath| open.iter().any(|ticket| ticket.mutated.contains(path));
+        let index = Index::open(inner.ledger.dir())?;
+        // What can't be read tells of nothing that Tagout left.
+        let taught = inner.site.store.taught().unwrap_or_default();
+        let mut found = Vec::new();
+        for raw in changed.iter().take(CHANGED_PATHS_MAX) {
+            let Some(path) = self.inside(raw) else {
+                found.push(Found::Outside(raw));
+                continue;
+            };
+            if !is_held(&path) && !is_left(inner, (&index, &taught), &path)? {
+                found.push(Found::Inside(path));
+            }
+        }
+        self.without_views(&mut found);
+        let against = observed::against(inner, self.intent);
+        let shown = |one: Found<'_>| match one {
+            Found::Outside(raw) => Unexpected::new(
+                &self.inner.roots.place(cut(raw), &self.call.cwd).shown(),
+                "outside of the workspace",
+            ),
+            Found::Inside(path) => {
+                let why = against(&path);
+                let why = why.as_deref().unwrap_or("in scope, by nobody's call");
+                Unexpected::new(path.as_str(), why)
+            }
+        };
+        Ok(found.into_iter().map(shown).collect())
+    }
+
+    /// The place of a file in the workspace. What is longer than a path can be is nowhere.
+    fn inside(&self, raw: &str) -> Option<WorkspacePath> {
+        if raw.len() > PATH_BYTES_MAX {
+            return None;
+        }
+        let place = self.inner.roots.place(raw, &self.call.cwd);
+        place.inside().cloned()
+    }
+
+    /// Leaves the views away that are as Tagout left them. The book is opened once, and one that
+    /// can't be read tells of none.
+    fn without_views(&self, found: &mut Vec<Found<'_>>) {
+        if found.iter().all(|one| matches!(one, Found::Outside(_))) {
+            return;
+        }
+        let Ok(mut views) = OwnViews::open(self.inner) else {
+            return;
+        };
+        found.retain(|one| match one {
+            Found::Outside(_) => true,
+            Found::Inside(path) => !views.has(path).unwrap_or(false),
+        });
+    }
+}
+
+/// A changed file that no call is known to have left.
+enum Found<'a> {
+    Outside(&'a str),
+    Inside(WorkspacePath),
+}
+
+/// Whether a file holds what a call, or a lesson, left there.
+fn is_left(
+    inner: &Inner,
+    (index, taught): (&Index, &BTreeMap<String, Digest>),
+    path: &WorkspacePath,
+) -> Result<bool, GateError> {
     // What can't be looked at is not what someone left there.
     let Ok(now) = inner.workspace.digest(&RelPath::from(path)) else {
         return Ok(false);
@@ -199,11 +291,15 @@ fn is_known(inner: &Inner, index: &Index, path: &WorkspacePath) -> Result<bool, 
         body.execution_id.is_some()
             && paths.any(|one| one.path == path.as_str() && one.after == now)
     };
-    Ok(index.query(&query)?.iter().any(left)
-        || inner
-            .site
-            .store
-            .taught(path)?
-            .is_some_and(|left| Some(left) == now)
-        || tracing::is_own_view(inner, path)?)
+    let lesson = taught.get(path.as_str());
+    Ok(lesson.is_some_and(|left| Some(*left) == now) || index.query(&query)?.iter().any(left))
+}
+
+/// The beginning of a text, at most as long as a path, of whole characters.
+fn cut(text: &str) -> &str {
+    let mut end = PATH_BYTES_MAX.min(text.len());
+    while !text.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    text.get(..end).unwrap_or_default()
 }

@@ -13,7 +13,8 @@ use crate::recover::{self, Recovered};
 pub struct Tidied {
     /// Requests for a person's yes that nobody can use any more.
     pub approvals: usize,
-    /// Permits that nobody reported on, settled by what the files tell.
+    /// Permits that nobody reported on, settled by what the files tell, and those that were never
+    /// written whole.
     pub permits: usize,
     /// Sessions in which nothing has happened for long.
     pub sessions: usize,
@@ -33,7 +34,9 @@ impl Engine {
         store.note_tidied(now)?;
         recover::release_gone(&self.inner)?;
         let mut tidied = Tidied {
-            permits: self.settle_old(now)? + lost::close(&self.inner, now)?,
+            permits: self.settle_old(now)?
+                + lost::close(&self.inner, now)?
+                + store.tidy_unwritten(now)?,
             approvals: store.tidy_approvals(now)?,
             questions: store.tidy_questions(now)?,
             sessions: self.forget_idle(now)?,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use tagout_vocab::Timestamp;
 use tagout_vocab::limits::{LOCK_WAIT_MS_MAX, SYMLINK_HOPS_MAX};
 
 use crate::error::{Error, at};
@@ -318,6 +319,14 @@ pub fn remove_note(path: &Path) -> Result<(), Error> {
         Err(error) if !sys::is_missing(&error) => Err(Error::io("remove", shown(path), error)),
         Ok(()) | Err(_) => Ok(()),
     }
+}
+
+/// When a file was written last, by its own time. Nothing where it can't be looked at.
+pub fn written_at(path: &Path) -> Option<Timestamp> {
+    let written = std::fs::metadata(path).and_then(|found| found.modified());
+    let since = written.ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    let millis = i64::try_from(since.as_millis()).ok()?;
+    Some(Timestamp::from_millis(millis))
 }
 
 /// Removes a file durably; a file that is not there is not missed.

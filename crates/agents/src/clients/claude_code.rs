@@ -85,6 +85,7 @@ const EVENTS: &[Event] = &[
     Event::new("UserPromptExpansion", Kind::Other),
     Event::new("SessionStart", Kind::SessionStart)
         .answered(Form::Block, Powers::CONTEXT)
+        .going_on(&["compact"])
         .waits(WAIT_BRIEF_MS),
     Event::new("SessionEnd", Kind::SessionEnd).waits(WAIT_BRIEF_MS),
     Event::new("SubagentStart", Kind::SubagentStart)

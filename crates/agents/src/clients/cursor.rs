@@ -46,6 +46,7 @@ const KEYS: Keys = Keys {
     server_tool: &["tool_name"],
     output: &["tool_output", "result_json", "output"],
     error: &["error_message"],
+    refused: Some(("failure_type", "permission_denied")),
     ..Keys::COMMON
 };
 

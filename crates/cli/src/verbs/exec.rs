@@ -49,8 +49,9 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
         return end(&engine, &session(args)?, args.json);
     }
     let line = words::line(&args.command)?;
-    let folder = here(&engine, args.cwd.as_deref())?;
+    // The note of a hook is used up before anything can refuse the line: it came here.
     let (session, agent) = actor(&engine, args, &line)?;
+    let folder = here(&engine, args.cwd.as_deref())?;
     if let Some(mut refused) = select(&engine, args, (&session, &agent))? {
         in_verbs(&engine, args, &mut refused);
         told::tell(&refused, args.json)?;

@@ -11,17 +11,44 @@ use crate::failure::Failure;
 /// can clear, and by a mark of the sandbox, which it can't. The refusal names no way around,
 /// because agents read it. To an agent that a hook governs the hook refuses the verb.
 pub(super) fn allowed(verb: &Verb) -> Result<(), Failure> {
-    match for_people(verb) {
-        Some(name) if args::is_governed() => {
-            let code = Code::PersonOnly;
-            let message = format!(
-                "{}: `tagout {name}` is for people: this is a governed call",
-                code.as_str()
-            );
-            let hint = "ask the person whom you work for to run it";
-            Err(Failure::denied(code, message).hint(hint))
+    let (name, hint) = if let Some(name) = for_people(verb) {
+        (name, "ask the person whom you work for to run it")
+    } else if let Some(name) = for_another(verb) {
+        (name, "leave `--session` away")
+    } else {
+        return Ok(());
+    };
+    if !args::is_governed() {
+        return Ok(());
+    }
+    let code = Code::PersonOnly;
+    let message = format!(
+        "{}: `tagout {name}` is for people: this is a governed call",
+        code.as_str()
+    );
+    Err(Failure::denied(code, message).hint(hint))
+}
+
+/// The name of a verb that agents may use, where it names the conversation that it acts in: a
+/// governed call has one already.
+const fn for_another(verb: &Verb) -> Option<&'static str> {
+    let Verb::Intent(intent) = verb else {
+        return None;
+    };
+    match &intent.verb {
+        IntentVerb::Select { session, .. } if session.session.is_some() => {
+            Some("intent select --session")
         }
-        Some(_) | None => Ok(()),
+        IntentVerb::Propose(proposed) if proposed.session.session.is_some() => {
+            Some("intent propose --session")
+        }
+        IntentVerb::Select { .. }
+        | IntentVerb::Propose(_)
+        | IntentVerb::List { .. }
+        | IntentVerb::Show { .. }
+        | IntentVerb::New(_)
+        | IntentVerb::Complete { .. }
+        | IntentVerb::Release { .. } => None,
     }
 }
 

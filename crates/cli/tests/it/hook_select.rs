@@ -194,6 +194,70 @@ fn a_person_selects_for_their_terminal() {
     assert!(ran.stdout.contains("kiro:main"), "{}", ran.shown());
 }
 
+/// §13.3: no agent takes an intent up, or asks for one, in another conversation than its own, or in
+/// nobody's; whatever the spelling, the client, and the command around it.
+#[test]
+fn no_conversation_acts_in_another() {
+    for client in [Client::ClaudeCode, Client::Goose] {
+        let desk = Desk::usual();
+        let id = intent_of(Client::Kiro);
+        let victim = format!("{client}:victim");
+        let own = format!("'{PROGRAM}'");
+        let propose = "intent propose --name a --scope 'b/**' --reason c --session";
+        let lines = [
+            format!("tagout intent select {id} --session {victim}"),
+            format!("{own} intent select {id} --session {victim}"),
+            format!("{own} intent select --session={victim} {id} --json"),
+            format!("{own} intent select {id} --session nobody"),
+            format!("{own} intent select --json {id}"),
+            format!("{own} {propose} {victim}"),
+            format!("cd src && tagout intent select {id} --session {victim}"),
+            format!("cd src && {own} intent select {id}"),
+            format!("bash -c 'tagout intent select {id} --session {victim}'"),
+            format!("tagout intent select {id} 2>/dev/null"),
+            format!("cd src && tagout exec --intent {id} -- ls"),
+            format!("{own} exec -- 'tagout intent select {id} --session {victim}'"),
+        ];
+        for (at, line) in lines.iter().enumerate() {
+            let call = format!("c-{at}");
+            let said = desk.ask(&Call::shell(client, ("main", &call), line));
+            let command = match said.does() {
+                Does::Runs => Some(line.clone()),
+                Does::RunsRewritten => command_in(said.value.as_ref().unwrap()),
+                Does::Denies | Does::Asks => None,
+            };
+            let Some(command) = command else {
+                let text = told(&said);
+                assert!(text.contains("PERSON_ONLY"), "{client}, {line}: {said:?}");
+                assert!(!text.contains(&victim), "{client}, {line}: {said:?}");
+                continue;
+            };
+            // What is not refused at once is refused where it is confined.
+            let path = Path::new(PROGRAM).parent().unwrap();
+            let command = format!("PATH={}:$PATH; {command}", path.display());
+            let ran = desk.run(&command, At::Pipe);
+            assert_eq!(ran.code, Some(126), "{client}, {line}: {}", ran.shown());
+            assert!(
+                ran.stderr.contains("PERSON_ONLY"),
+                "{line}: {}",
+                ran.shown()
+            );
+        }
+        let write = Call::write(client, ("victim", "w"), "src/kiro/a.txt", "x");
+        let said = desk.ask(&write);
+        assert!(
+            told(&said).contains("STATE_VIOLATION"),
+            "{client}: {said:?}"
+        );
+        let state = desk.state.to_str().unwrap();
+        let listed = desk.site.tagout(&["intent", "list", "--state-dir", state]);
+        assert!(!listed.stdout.contains("held by"), "{}", listed.shown());
+        // To look at what another one did is no act.
+        let log = format!("tagout log --session {victim}");
+        assert_eq!(desk.played(client, &log, At::Pipe).1.code, Some(0));
+    }
+}
+
 /// §13.2: what is for people has no line that an agent could run instead.
 #[test]
 fn no_remedy_names_a_line_for_people() {

@@ -66,12 +66,19 @@ impl Installed {
 
     /// An event of a conversation.
     fn at(&self, event: &str, session: &str) -> Said {
+        self.from(event, session, "startup")
+    }
+
+    /// The same, where a conversation says how it begins.
+    fn from(&self, event: &str, session: &str, source: &str) -> Said {
         let mut payload = serde_json::json!({
             "session_id": session, "transcript_path": "/t", "cwd": self.site.root(),
             "hook_event_name": event,
         });
-        if event == "ConfigChange" {
-            payload["source"] = "local_settings".into();
+        match event {
+            "ConfigChange" => payload["source"] = "local_settings".into(),
+            "SessionStart" => payload["source"] = source.into(),
+            _ => {}
         }
         let mut command = self.command();
         command.args(Line::of(Client::ClaudeCode, event).words(&self.site));
@@ -103,6 +110,25 @@ fn settings_that_were_loose_before_stay_theirs() {
     passes(&installed);
 }
 
+/// A conversation that is taken up again begins with the settings as they are then.
+#[test]
+fn a_resumed_conversation_begins_with_the_settings_as_they_are() {
+    for source in ["resume", "clear", "startup"] {
+        let installed = Installed::with(ASKS);
+        installed.at("SessionStart", "main");
+        installed.at("SessionEnd", "main");
+        installed.change("\"default\"", &format!("\"{LOOSE}\""));
+        installed.from("SessionStart", "main", source);
+        installed.change("dark", "light");
+        let said = installed.at("ConfigChange", "main");
+        assert_eq!(
+            (said.code, said.stdout.as_str()),
+            (Some(0), ""),
+            "{source}: {said:?}"
+        );
+    }
+}
+
 /// A change that loosens is refused in words that say so, also when it is asked about again and
 /// when it was loose once before.
 #[test]
@@ -117,7 +143,7 @@ fn a_change_that_loosens_is_refused() {
             assert!(told(&said).contains(LOOSE), "{said:?}");
             assert!(!told(&said).contains("hook away"), "{said:?}");
             // The text of a conversation is cut down, and it begins again with what was refused.
-            installed.at("SessionStart", "main");
+            installed.from("SessionStart", "main", "compact");
         }
     };
     loosen();

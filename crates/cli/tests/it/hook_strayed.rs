@@ -1,14 +1,18 @@
 //! Results that are not those of the call that was let through: arguments that another hook
 //! changed, commands that never came to where they are confined, files that no call accounts for.
 
+use std::fs::File;
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use tagout_agents::Client;
+use tagout_vocab::limits::{CHANGED_PATHS_MAX, PATH_BYTES_MAX};
 
 use crate::confined::Site;
 use crate::hook_oracle::{Said, said};
-use crate::hooked::{Call, Line, ask, fed, hook, sends, site_for, tell};
+use crate::hooked::{Call, Line, ask, fed, happen, hook, sends, site_for, tell};
 
 /// Clients that take other arguments: some give their calls ids, some do not.
 const REWRITING: [Client; 4] = [
@@ -146,6 +150,162 @@ fn a_command_that_nobody_confined_is_reported() {
         assert!(answer.stdout.contains("unconfined"), "{client}: {answer:?}");
         assert_eq!(strays(&site, "unconfined").len(), 1, "{client}");
     }
+}
+
+/// A command that failed, as its client says, ran all the same; one that was refused did not.
+#[test]
+fn a_command_that_failed_unconfined_is_reported() {
+    let failed = |client: Client, event: &str, change: &dyn Fn(&mut Value)| {
+        let site = site_for(&[client]);
+        let call = Call::shell(client, ("main", "c"), "false");
+        given(&ask(&site, &call));
+        let mut payload: Value = serde_json::from_slice(&call.reported(&site.root())).unwrap();
+        payload["hook_event_name"] = event.into();
+        change(&mut payload);
+        let ran = fed(
+            hook(&site, &Line::of(client, event)),
+            payload.to_string().as_bytes(),
+        );
+        assert_eq!(ran.status.code(), Some(0), "{client}: {ran:?}");
+        strays(&site, "unconfined").len()
+    };
+    let error = |payload: &mut Value| payload["error"] = "Exit code 1".into();
+    assert_eq!(failed(Client::ClaudeCode, "PostToolUseFailure", &error), 1);
+    for (why, count) in [("error", 1), ("permission_denied", 0)] {
+        let refused = |payload: &mut Value| {
+            payload["error_message"] = "no".into();
+            payload["failure_type"] = why.into();
+        };
+        let found = failed(Client::Cursor, "postToolUseFailure", &refused);
+        assert_eq!(found, count, "{why}");
+    }
+}
+
+/// A command that was only started, or whose result never came, and that did not come to where it
+/// is confined, is recorded when its conversation is over, however long that takes; one that came
+/// is not.
+#[test]
+fn a_command_that_nobody_reported_is_recorded_at_the_end() {
+    let client = Client::ClaudeCode;
+    let started = |id: &str| {
+        let arguments = json!({"command": "ls src", "run_in_background": true});
+        Call::tool(client, ("main", id), "Bash", arguments)
+    };
+    let goes_on = |payload: &mut Value| payload["tool_response"]["backgroundTaskId"] = "b1".into();
+    for comes in [false, true] {
+        let site = site_for(&[client]);
+        let mut lines = Vec::new();
+        for id in ["told", "untold", "silent"] {
+            lines.push(given(&ask(&site, &started(id))));
+            match id {
+                "told" => drop(told_with(&site, &started(id), goes_on)),
+                "untold" => drop(tell(&site, &started(id))),
+                _ => {}
+            }
+        }
+        if comes {
+            for line in &lines {
+                run(&site, line);
+            }
+        }
+        assert_eq!(strays(&site, "unconfined").len(), 0, "not yet");
+        age(&site.state().join("hook/exec"));
+        // Whoever comes by tidies.
+        std::fs::remove_file(site.state().join("hook/tidied")).unwrap_or_default();
+        assert_eq!(site.tagout(&["log"]).code, Some(0));
+        site.tagout(&["exec", "--", "true"]);
+        happen(&site, client, "SessionEnd", "main", "");
+        let found = strays(&site, "unreported");
+        assert_eq!(found.len(), if comes { 0 } else { 3 }, "{found:?}");
+        for event in &found {
+            assert_eq!(event["data"]["unconfined"], true, "{event}");
+            assert_eq!(event["session"], "claude-code:main", "{event}");
+        }
+        let shown = site.tagout(&["log"]).stdout;
+        assert_eq!(shown.contains("nobody reported its end"), !comes, "{shown}");
+        happen(&site, client, "SessionEnd", "main", "");
+        assert_eq!(strays(&site, "unreported").len(), found.len(), "once");
+        assert_eq!(site.tagout(&["verify"]).code, Some(0));
+    }
+}
+
+/// Makes the notes of a folder an hour old.
+fn age(folder: &Path) {
+    let then = SystemTime::now() - Duration::from_secs(3600);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let mut note: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        note["at"] = (note["at"].as_i64().unwrap() - 3_600_000).into();
+        std::fs::write(&path, note.to_string()).unwrap();
+        let file = File::options().append(true).open(&path).unwrap();
+        file.set_modified(then).unwrap();
+    }
+}
+
+/// What keeps anybody from looking at the changed files keeps nothing from being recorded.
+#[test]
+fn a_record_needs_no_look_at_the_files() {
+    let client = Client::ClaudeCode;
+    for (what, file, text) in [
+        ("trace", "trace/trace.db", "no database"),
+        ("lessons", "gate/taught.json", "{"),
+        ("permits", "gate/permits/x", "[1]"),
+        ("nothing", "other", ""),
+    ] {
+        let site = site_for(&[client]);
+        site.write("src/claude-code/b.txt", "x");
+        let call = Call::shell(client, ("main", "c"), "ls src");
+        given(&ask(&site, &call));
+        let damaged = site.state().join(file);
+        std::fs::create_dir_all(damaged.parent().unwrap()).unwrap();
+        std::fs::write(damaged, text).unwrap();
+        let other = Call::shell(client, ("main", "c"), "echo pwn > outside.txt");
+        let file = site.root().join("src/claude-code/b.txt");
+        let answer = told_with(&site, &other, |payload| {
+            payload["tool_response"]["bashEditDiff"] = json!({ "changedFiles": [file] });
+        });
+        assert_eq!(answer.code, Some(0), "{what}: {answer:?}");
+        assert!(answer.stdout.contains("another hook"), "{what}: {answer:?}");
+        let found = strays(&site, "argumentsChanged");
+        assert_eq!(found.len(), 1, "{what}: {found:?}");
+        let data = &found[0]["data"];
+        let is_unknown = data.get("changesUnknown") == Some(&true.into());
+        assert_eq!(is_unknown, what == "permits", "{what}: {data}");
+        if !is_unknown {
+            assert_eq!(data["unexpectedCount"], 1, "{what}: {data}");
+        }
+    }
+}
+
+/// However much a client reports, a bounded part of it is recorded, and how much there was.
+#[test]
+fn a_report_of_any_size_is_recorded() {
+    let client = Client::ClaudeCode;
+    let site = site_for(&[client]);
+    let told = |id: &str, changed: Vec<String>| {
+        let call = Call::shell(client, ("main", id), "ls src");
+        run(&site, &given(&ask(&site, &call)));
+        let answer = told_with(&site, &call, |payload| {
+            payload["tool_response"]["bashEditDiff"] = json!({ "changedFiles": changed });
+        });
+        assert_eq!(answer.code, Some(0), "{id}: {:?}", answer.code);
+        let found = strays(&site, "unexpected");
+        found.last().unwrap()["data"].clone()
+    };
+    let long = "é".repeat(5 << 19);
+    let data = told("long", vec![long, "/elsewhere".to_owned()]);
+    assert_eq!(data["unexpectedCount"], 2);
+    let path = data["unexpected"][0]["path"].as_str().unwrap();
+    assert!(
+        (4000..=PATH_BYTES_MAX).contains(&path.len()),
+        "{}",
+        path.len()
+    );
+    let many = CHANGED_PATHS_MAX + 100;
+    let all = (0..many).map(|at| format!("/elsewhere/{at}")).collect();
+    let data = told("many", all);
+    assert_eq!(data["unexpectedCount"], CHANGED_PATHS_MAX);
+    assert_eq!(data["changedCount"], many);
 }
 
 /// A command in the background may begin after its result; what it was started with is compared.

@@ -30,12 +30,8 @@ const VERBS: &[(&str, &str, Inside)] = &[
     ("intent list", "", Works),
     ("intent show", "INT-001", Works),
     ("intent new", "--name A --scope b/** --yes", Refused),
-    ("intent select", "INT-001 --session s", Works),
-    (
-        "intent propose",
-        "--name A --scope b/** --reason c --session s",
-        Works,
-    ),
+    ("intent select", "INT-001", Works),
+    ("intent propose", "--name A --scope b/** --reason c", Works),
     ("intent complete", "INT-001 --yes", Refused),
     ("intent release", "INT-001 --yes", Refused),
     ("trust", "--yes", Refused),
@@ -133,6 +129,25 @@ fn every_verb_inside_a_governed_call() {
             }
             Own(code) => assert_eq!(ran.code, Some(*code), "{words:?}: {}", ran.shown()),
         }
+    }
+}
+
+/// §13.3: what may be used there acts in the conversation of the call and in no other.
+#[test]
+fn no_other_conversation_is_named_inside_a_governed_call() {
+    let site = Site::new(&[]);
+    for line in [
+        "intent select INT-001 --session other",
+        "intent select --session=other INT-001 --json",
+        "intent propose --name A --scope b/** --reason c --session other",
+    ] {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let before = ledger(&site);
+        let output = site.command(&words).env("TAGOUT_GOVERNED", "1").output();
+        let ran = Ran::of(&output.unwrap(), &site.home());
+        assert_eq!(ran.code, Some(2), "{line}: {}", ran.shown());
+        assert!(ran.shown().contains("PERSON_ONLY"), "{}", ran.shown());
+        assert_eq!(ledger(&site), before, "{line}");
     }
 }
 

@@ -9,7 +9,7 @@ use tagout_vocab::limits::{
     CONTEXT_TRACE_COUNT_MAX, LEASE_MS_MAX, LESSON_BYTES_MAX, RECORD_BYTES_MAX,
     SESSION_LOG_BYTES_MAX,
 };
-use tagout_vocab::{Digest, IntentId, SessionId, Timestamp, WorkspacePath};
+use tagout_vocab::{Digest, IntentId, SessionId, Timestamp};
 use tagout_workspace::files;
 
 use super::{Locked, Store};
@@ -157,15 +157,14 @@ impl Store {
     /// Notes how a lesson left a file of the tree. Whoever does holds the lock of the lessons.
     pub(crate) fn note_taught(&self, name: &str, left: Digest) -> Result<(), GateError> {
         let path = self.taught_path();
-        let mut all: BTreeMap<String, Digest> = Self::read(&path)?.unwrap_or_default();
+        let mut all = self.taught()?;
         all.insert(name.to_owned(), left);
         Self::write(&path, &all)
     }
 
-    /// How a lesson left a file of the tree, if one did.
-    pub(crate) fn taught(&self, path: &WorkspacePath) -> Result<Option<Digest>, GateError> {
-        let all: BTreeMap<String, Digest> = Self::read(&self.taught_path())?.unwrap_or_default();
-        Ok(all.get(path.as_str()).copied())
+    /// How lessons left files of the tree.
+    pub(crate) fn taught(&self) -> Result<BTreeMap<String, Digest>, GateError> {
+        Ok(Self::read(&self.taught_path())?.unwrap_or_default())
     }
 
     fn taught_path(&self) -> PathBuf {

@@ -81,23 +81,32 @@ impl Store {
     }
 
     pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, GateError> {
-        let Some(bytes) = files::read(path, RECORD_BYTES_MAX)? else {
-            return Ok(None);
-        };
-        serde_json::from_slice(&bytes)
-            .map(Some)
-            .map_err(|source| GateError::Damaged {
-                path: path.to_owned(),
-                source,
-            })
+        let bytes = files::read(path, RECORD_BYTES_MAX)?;
+        bytes.map(|bytes| Self::parsed(path, &bytes)).transpose()
+    }
+
+    fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, GateError> {
+        serde_json::from_slice(bytes).map_err(|source| GateError::Damaged {
+            path: path.to_owned(),
+            source,
+        })
     }
 
     /// A record that was written without waiting for the disk. One that is empty or
-    /// cut off, by a power failure or because it is being written, is none.
+    /// cut off, by a power failure or because it is being written, is none. What never reached the
+    /// disk may read as zeros.
     pub(crate) fn read_note<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, GateError> {
-        match Self::read(path) {
+        let Some(bytes) = files::read(path, RECORD_BYTES_MAX)? else {
+            return Ok(None);
+        };
+        let end = bytes.iter().rposition(|byte| *byte != 0);
+        let written = bytes
+            .get(..=end.unwrap_or_default())
+            .filter(|_| end.is_some());
+        match Self::parsed(path, written.unwrap_or_default()) {
+            Ok(note) => Ok(Some(note)),
             Err(GateError::Damaged { source, .. }) if source.is_eof() => Ok(None),
-            read => read,
+            Err(error) => Err(error),
         }
     }
 

@@ -9,7 +9,7 @@ use super::Store;
 use crate::error::GateError;
 use crate::permit::Ticket;
 
-const FOLDER: &str = "permits";
+pub(super) const FOLDER: &str = "permits";
 
 impl Store {
     fn ticket_path(&self, execution: &CallId) -> PathBuf {

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use tagout_policy::capability::grants::{Constraint, Grant};
 use tagout_vocab::limits::{
-    APPROVAL_KEPT_MS, GRANT_KEPT_MS, GRANT_USES_BYTES_MAX, RECORD_BYTES_MAX, SESSION_KEPT_MS,
-    TIDY_RECORDS_MAX,
+    APPROVAL_KEPT_MS, GRANT_KEPT_MS, GRANT_USES_BYTES_MAX, PERMIT_OPEN_MS_MAX, RECORD_BYTES_MAX,
+    SESSION_KEPT_MS, TIDY_RECORDS_MAX,
 };
 use tagout_vocab::{GrantId, SessionId, Timestamp};
 use tagout_workspace::files;
 
-use super::{Answer, ApprovalRequest, SessionRecord, Store};
+use super::{Answer, ApprovalRequest, SessionRecord, Store, tickets};
 use crate::error::GateError;
+use crate::permit::Ticket;
 
 /// Whether a moment lies further back than this.
 const fn is_older(then: Timestamp, now: Timestamp, than_ms: i64) -> bool {
@@ -73,6 +74,23 @@ impl Store {
             let again = Self::read::<ApprovalRequest>(&path)?;
             if again.is_some_and(|again| again.id == found.id && is_over(&again)) {
                 files::remove(&path)?;
+                dropped += 1;
+            }
+        }
+        Ok(dropped)
+    }
+
+    /// Drops permits that were never written whole, because whoever wrote them was ended, and that
+    /// nobody is writing any more.
+    pub(crate) fn tidy_unwritten(&self, now: Timestamp) -> Result<usize, GateError> {
+        let is_over = |path: &Path| {
+            let written = files::written_at(path);
+            written.is_some_and(|at| is_older(at, now, PERMIT_OPEN_MS_MAX))
+        };
+        let mut dropped = 0;
+        for path in self.some(tickets::FOLDER)? {
+            if Self::read_note::<Ticket>(&path)?.is_none() && is_over(&path) {
+                files::remove_note(&path)?;
                 dropped += 1;
             }
         }

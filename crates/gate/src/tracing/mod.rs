@@ -74,11 +74,22 @@ pub(crate) fn of_snapshot(inner: &Inner, ticket: &Ticket) -> Result<Vec<Effect>,
     Ok(workspace.snapshot_effects(&ticket.execution, TRACE_EFFECTS_BYTES_MAX)?)
 }
 
-/// Whether a path is that of a view in the tree, and the view is as Tagout left it.
-pub(crate) fn is_own_view(inner: &Inner, path: &WorkspacePath) -> Result<bool, GateError> {
-    let mut book = Book::open(&inner.site)?;
-    let pages = book.look()?;
-    publish::is_as_left(inner, &pages, path)
+/// The views in the tree, as Tagout left them.
+pub(crate) struct OwnViews<'a> {
+    inner: &'a Inner,
+    book: Book,
+}
+
+impl<'a> OwnViews<'a> {
+    pub(crate) fn open(inner: &'a Inner) -> Result<Self, GateError> {
+        let book = Book::open(&inner.site)?;
+        Ok(Self { inner, book })
+    }
+
+    /// Whether a path is that of a view, and the view is as it was left.
+    pub(crate) fn has(&mut self, path: &WorkspacePath) -> Result<bool, GateError> {
+        publish::is_as_left(self.inner, &self.book.look()?, path)
+    }
 }
 
 /// Lets a client's snapshot go.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use tagout_gate::{Admission, GrantDraft, Outcome, Tidied};
 use tagout_policy::capability::grants::{GrantScope, Grantee, GranteeKind};
@@ -74,6 +75,37 @@ fn permits_that_nobody_reports_on_are_settled() {
         engine.execute(&write("src/a.txt", "other")).outcome,
         Outcome::Completed
     );
+}
+
+/// A permit that was never written whole is none; its file goes when nobody can be writing it.
+#[test]
+fn permits_that_were_never_written_whole_go() {
+    let world = World::new();
+    let engine = in_action(&world, vec![]);
+    let folder = world.site().state().join("gate/permits");
+    let texts: [&[u8]; 4] = [b"", b"{\"seq\":", &[0; 512], b"{\"seq\":\0\0\0\0"];
+    let written = |age_ms: i64| {
+        let at = world.time.now().plus_millis(-age_ms).as_millis();
+        let at = Duration::from_millis(at.try_into().unwrap());
+        for (number, text) in texts.iter().enumerate() {
+            let path = folder.join(format!("cut-{number}"));
+            std::fs::write(&path, text).unwrap();
+            let file = std::fs::File::options().append(true).open(&path).unwrap();
+            file.set_modified(UNIX_EPOCH + at).unwrap();
+        }
+    };
+    written(PERMIT_OPEN_MS_MAX - 1);
+    assert_eq!(engine.tidy().unwrap().permits, 0);
+    assert_eq!(count(&world, "gate/permits"), texts.len());
+    let call = engine.execute(&write("src/a.txt", "one"));
+    assert_eq!(
+        call.outcome,
+        Outcome::Completed,
+        "they keep nobody from anything"
+    );
+    written(PERMIT_OPEN_MS_MAX + 1);
+    assert_eq!(engine.tidy().unwrap().permits, texts.len());
+    assert_eq!(count(&world, "gate/permits"), 0);
 }
 
 /// Idle sessions are forgotten with what they had seen; if one comes back, it begins anew.

@@ -22,11 +22,20 @@ pub(super) struct Commands {
     /// Why no rule may ever allow them, if so.
     pub(super) catastrophic: Option<String>,
     /// A verb of Tagout that is for people, if one is called.
-    pub(super) person_only: Option<String>,
+    pub(super) person_only: Option<PersonOnly>,
     /// Whether something is reached or published that can't be taken back.
     pub(super) network: bool,
     /// Whether commits are published.
     pub(super) push: bool,
+}
+
+/// A call of Tagout itself that only people make.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct PersonOnly {
+    /// What is called.
+    pub(super) what: String,
+    /// What the agent can do.
+    pub(super) remedy: &'static str,
 }
 
 /// The verbs of Tagout that agents may use. Every other one is for people.
@@ -89,7 +98,11 @@ pub(super) fn understand(
             own: facts.program.as_deref(),
             ..ShellContext::bare(&books.knowledge, &facts.roots)
         };
-        commands.add(books, command, shell::analyse(command, &context));
+        let found = shell::analyse(command, &context);
+        let own = |call: &OwnCall| for_people(call, is_alone(command, context.own));
+        let for_people = found.own_calls.iter().find_map(own);
+        commands.person_only = commands.person_only.take().or(for_people);
+        commands.add(books, command, found);
     }
     commands
 }
@@ -141,8 +154,6 @@ impl Commands {
         self.helped |= parts.any(|part| books.knowledge.is_helped(&part.program, &part.text));
         let stays = found.stays_on_this_machine();
         self.catastrophic = self.catastrophic.take().or(found.catastrophic);
-        let verb = found.own_calls.iter().find_map(for_people);
-        self.person_only = self.person_only.take().or(verb);
         self.network |= found.network && !stays;
         self.push |= found.push;
         let reaches = |effect: &Effect| matches!(effect, Effect::Reach { .. });
@@ -164,12 +175,45 @@ fn vouched(books: &Books, line: &CommandLine<'_>, found: &Analysis) -> bool {
         && books.law.claims_read_only(line).is_some()
 }
 
-/// The verb of a call of Tagout itself, if it is one for people or could be.
-fn for_people(call: &OwnCall) -> Option<String> {
+const SELECT: &[&str] = &["intent", "select"];
+const PROPOSE: &[&str] = &["intent", "propose"];
+const EXEC: &[&str] = &["exec"];
+
+/// A call of Tagout itself that is one for people, or could be. What acts in a conversation does so
+/// in the one that it is called in, and takes an intent up there only where it stands alone: then
+/// whoever judges it knows the conversation and performs it.
+fn for_people(call: &OwnCall, is_alone: bool) -> Option<PersonOnly> {
     let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
     let known = !words.is_empty() && is_for_agents(&words);
     let harmless = known || (words.is_empty() && !call.uncertain);
-    (!harmless).then(|| words.join(" "))
+    let is = |verb: &[&str]| words.starts_with(verb);
+    let takes_up = is(SELECT) || (is(EXEC) && call.may_have("--intent"));
+    let acts = takes_up || is(PROPOSE) || is(EXEC);
+    let (what, remedy) = if !harmless {
+        let remedy = "ask the person to do it at their own terminal";
+        (format!("`tagout {}`", words.join(" ")), remedy)
+    } else if acts && call.may_have("--session") {
+        let remedy = "leave the option away, and write all words out: the conversation is known";
+        ("to name a conversation with `--session`".to_owned(), remedy)
+    } else if takes_up && !is_alone {
+        let what = "to take an intent up within a longer command".to_owned();
+        (
+            what,
+            "run `tagout intent select ID` as a command of its own",
+        )
+    } else {
+        return None;
+    };
+    Some(PersonOnly { what, remedy })
+}
+
+/// Whether a line is nothing but words behind Tagout's name, or the path that it is known to lie
+/// at.
+fn is_alone(line: &str, own: Option<&str>) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || " \t-_./:@%+,='\"".contains(c);
+    let first = line.split_ascii_whitespace().next();
+    let first = first.map(|word| word.trim_matches(['\'', '"']));
+    line.chars().all(is_plain) && (first == Some("tagout") || (own.is_some() && first == own))
 }
 
 /// Whether agents may use a verb of Tagout itself. Without a verb it only tells about itself.

@@ -95,6 +95,17 @@ pub struct OwnCall {
     pub words: Vec<String>,
     /// Whether some argument is not known, so that the verb may be another one.
     pub uncertain: bool,
+    /// The options before `--`, without their values, such as `--session`.
+    pub options: Vec<String>,
+    /// Whether something before `--` may become an option that is not among them.
+    pub more_options: bool,
+}
+
+impl OwnCall {
+    /// Whether an option is given, or may be.
+    pub fn may_have(&self, option: &str) -> bool {
+        self.more_options || self.options.iter().any(|one| one == option)
+    }
 }
 
 /// What a whole line does.

@@ -1,19 +1,21 @@
 //! Conversations: how they begin, go on and end, and what becomes of what was left open.
 
+use serde_json::Map;
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{self, Binary, FindingKind};
 use tagout_agents::{Answer, Kind, PromptFrom, What};
+use tagout_gate::Strayed;
 use tagout_gate::policy::intents::selectable;
 use tagout_gate::policy::session::PromptSource;
-use tagout_vocab::SessionId;
 use tagout_vocab::limits::HOOK_INTENTS_SHOWN_MAX;
+use tagout_vocab::{Call, CallId, SessionId};
 
 use super::called::Called;
 use super::work::Work;
 use crate::args;
 use crate::clock;
 use crate::failure::Failure;
-use crate::notes::{self, Gone};
+use crate::notes::{self, Admitted, Gone, Open};
 
 /// Takes note of an event that is about no tool.
 pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
@@ -35,9 +37,9 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
             let blank = text.trim().is_empty();
             drop(work.engine.prompted(session, source, blank)?);
         }
-        What::SessionStart { .. } => {
+        What::SessionStart { source } => {
             if !work.is_outside() {
-                settled(work)?;
+                settled(work, source.as_deref())?;
                 work.notes.begin(session)?;
             }
             return Ok(greeting(work, gone.as_ref()));
@@ -73,9 +75,29 @@ fn over(work: &Work, session: &SessionId) -> Result<(), Failure> {
 /// Settles what nobody reported on.
 fn left_open(work: &Work, session: &SessionId) -> Result<(), Failure> {
     drop(work.engine.settle_missing(session, clock::now())?);
-    for (path, _) in work.notes.opened(session) {
+    for (path, open) in work.notes.opened(session) {
+        unreported(work, &open)?;
         notes::forget(&path);
     }
+    Ok(())
+}
+
+/// §13.5: a command that was given other arguments so that it is confined, that never came there,
+/// and whose end nobody reported, as if it had only been started.
+fn unreported(work: &Work, open: &Open) -> Result<(), Failure> {
+    let Admitted::Exec(id) = &open.what else {
+        return Ok(());
+    };
+    if open.rewritten.is_none() || !work.notes.is_unused(id) {
+        return Ok(());
+    }
+    let mut call = Call::new(&open.key.tool, Map::new());
+    call.id = open.key.call.as_deref().and_then(|id| CallId::new(id).ok());
+    call.session = Some(open.key.session.clone());
+    call.agent.name = Some(work.incoming.client.to_string());
+    let strayed = Some(Strayed::Unreported);
+    drop(work.engine.strayed(&call, strayed, &[])?);
+    work.notes.unsend(id);
     Ok(())
 }
 
@@ -109,18 +131,10 @@ fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
 /// recorded once, and told by the next command.
 fn registered(work: &Work) -> Result<Option<Gone>, Failure> {
     let client = work.named.as_str();
-    let found = found(work, GONE).map(|what| Gone {
+    let found = missed(work)?.map(|what| Gone {
         client: client.to_owned(),
         what: format!("{client} will not call Tagout's hook any more: {what}"),
     });
-    let found = match found {
-        Some(_) if is_taken_out(work) => None,
-        None => {
-            is_in(work);
-            None
-        }
-        other @ Some(_) => other,
-    };
     let known = work.notes.gone();
     let known = known.iter().find(|gone| gone.client == client);
     if known == found.as_ref() {
@@ -144,18 +158,20 @@ const fn scopes(work: &Work) -> &'static [Scope] {
     }
 }
 
-/// Whether a person took the hook away, so that its absence surprises nobody.
-fn is_taken_out(work: &Work) -> bool {
-    let client = work.named.as_str();
-    let mut scopes = scopes(work).iter();
-    scopes.any(|scope| work.notes.is_taken_out(client, scope.as_str()))
+/// A scope at which the hook does not stand.
+#[derive(Clone, Copy, Debug)]
+struct Absent {
+    /// A person took it away there.
+    is_taken_out: bool,
+    /// It was found there before.
+    has_stood: bool,
 }
 
-/// The hook is there, whoever put it back: when it goes again, that is news.
-fn is_in(work: &Work) {
-    for scope in scopes(work) {
-        work.notes.put_in(work.named.as_str(), scope.as_str());
-    }
+/// Whether the hook is missed: a scope from which a person took it excuses itself and those at
+/// which it never stood, and no other.
+fn surprises(absent: &[Absent]) -> bool {
+    let is_lost = |one: &Absent| one.has_stood && !one.is_taken_out;
+    !absent.iter().any(|one| one.is_taken_out) || absent.iter().any(is_lost)
 }
 
 /// What keeps the client from calling the hook, or nobody knows whether it does.
@@ -165,17 +181,27 @@ const GONE: &[FindingKind] = &[
     FindingKind::Unreadable,
 ];
 
-/// The first finding of some kinds about the client's settings as they are now, if every scope has
-/// one.
-fn found(work: &Work, kinds: &[FindingKind]) -> Option<String> {
+/// The first finding about the client's settings as they are now, if every scope has one and that
+/// surprises anybody. Where the hook stands, whoever put it there, it is news when it goes.
+fn missed(work: &Work) -> Result<Option<String>, Failure> {
+    let (client, notes) = (work.named.as_str(), &work.notes);
     let texts = work.texts_of(work.named);
-    let mut first = None;
+    let (mut first, mut absent) = (None, Vec::new());
     for scope in scopes(work) {
         let findings = install::check(work.named, *scope, &binary(work), &texts);
-        let finding = findings.into_iter().find(|one| kinds.contains(&one.kind))?;
+        let mut findings = findings.into_iter();
+        let Some(finding) = findings.find(|one| GONE.contains(&one.kind)) else {
+            notes.stands(client, scope.as_str())?;
+            continue;
+        };
+        absent.push(Absent {
+            is_taken_out: notes.is_taken_out(client, scope.as_str()),
+            has_stood: notes.has_stood(client, scope.as_str()),
+        });
         first.get_or_insert(finding.text);
     }
-    first
+    let is_gone = absent.len() == scopes(work).len() && surprises(&absent);
+    Ok(first.filter(|_| is_gone))
 }
 
 fn binary(work: &Work) -> Binary {
@@ -192,13 +218,18 @@ fn loosened(work: &Work) -> Vec<String> {
     install::loosened(work.named, &work.texts_of(work.named))
 }
 
-/// A conversation that begins reads the settings as they are: what they say then is nobody's change
-/// any more. One that goes on, after its text was cut down for instance, has read them before.
-fn settled(work: &Work) -> Result<(), Failure> {
+/// A conversation that begins reads the settings as they are, also when it is taken up again: what
+/// they say then is nobody's change any more. One that goes on, after its text was cut down for
+/// instance, has read them before.
+fn settled(work: &Work, source: Option<&str>) -> Result<(), Failure> {
     let client = work.named.as_str();
     let mut events = work.named.registered();
     let is_asked = events.any(|event| event.kind == Kind::ConfigChange);
-    if !is_asked || work.notes.has_begun(&work.incoming.context.session) {
+    let goes_on = || match source {
+        Some(why) => work.incoming.event.goes_on.contains(&why),
+        None => work.notes.has_begun(&work.incoming.context.session),
+    };
+    if !is_asked || goes_on() {
         return Ok(());
     }
     let now = loosened(work);
@@ -231,3 +262,6 @@ fn configured(work: &Work, gone: Option<Gone>) -> Result<Answer, Failure> {
     }
     Ok(Answer::NoDecision)
 }
+
+#[cfg(test)]
+mod tests;

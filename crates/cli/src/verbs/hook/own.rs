@@ -16,8 +16,19 @@ pub(super) enum OwnLine {
         /// The words of the command.
         command: Vec<String>,
     },
+    /// What an agent may not say of intents.
+    Beyond(Beyond),
     /// Another verb.
     Other,
+}
+
+/// How a line about intents says more than an agent may.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Beyond {
+    /// It names a conversation.
+    Session,
+    /// It is a selection in other words than the hook performs.
+    Words,
 }
 
 /// The name by which people call Tagout.
@@ -26,6 +37,7 @@ pub(super) const NAME: &str = "tagout";
 const WORKSPACE: &str = "--workspace";
 const STATE: &str = "--state-dir";
 const PERMIT: &str = "--permit";
+const SESSION: &str = "--session";
 
 /// This program and the workspace that it answers for. `None` where a name is not text.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -54,10 +66,14 @@ impl Here {
         [WORKSPACE, &self.root, STATE, &self.state]
     }
 
-    /// Whether a flag and its value tell one of these very places.
-    fn tells(&self, flag: &str, value: &str) -> bool {
+    /// Whether a flag and its value tell one of these very places, which is noted then.
+    fn tells(&self, (flag, value): (&str, &str), told: &mut Told) -> bool {
         let [workspace, root, state_dir, state] = self.places();
-        (flag == workspace && value == root) || (flag == state_dir && value == state)
+        let is_workspace = flag == workspace && value == root;
+        let is_state = flag == state_dir && value == state;
+        told.workspace |= is_workspace;
+        told.state |= is_state;
+        is_workspace || is_state
     }
 }
 
@@ -70,7 +86,14 @@ pub(super) struct Own {
     /// anybody may give, and without the note of a selection, which the hook gives anew.
     words: Vec<String>,
     by_path: bool,
-    told: usize,
+    told: Told,
+}
+
+/// Which of the workspace's own places are told.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Told {
+    workspace: bool,
+    state: bool,
 }
 
 /// The call of Tagout that a line is, if it is one, by its name or by this program's own path.
@@ -88,7 +111,7 @@ pub(super) fn own_line(line: &str, here: &Here) -> Option<Own> {
             OwnLine::Select((*id).to_owned())
         }
         ["exec", more @ ..] => exec(more)?,
-        _ => OwnLine::Other,
+        all => beyond(all).map_or(OwnLine::Other, OwnLine::Beyond),
     };
     if matches!(what, OwnLine::Select(_))
         && let Some(at) = words.iter().position(|word| word == PERMIT)
@@ -111,11 +134,30 @@ fn may_follow(words: &[&str]) -> bool {
     )
 }
 
-/// The words without those that tell the workspace's own places, and how many of these there were.
+/// Whether a line that is no selection as the hook performs it says more of intents than an agent
+/// may: run as it stands, it would act in another conversation, or in nobody's.
+fn beyond(words: &[&str]) -> Option<Beyond> {
+    let own = || words.iter().take_while(|word| **word != "--");
+    let verb: Vec<&str> = own()
+        .filter(|word| !word.starts_with('-'))
+        .copied()
+        .collect();
+    let selects = verb.starts_with(&["intent", "select"]);
+    let is_named = |word: &&str| {
+        let rest = word.strip_prefix(SESSION);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    };
+    if (selects || verb.starts_with(&["intent", "propose"])) && own().any(is_named) {
+        return Some(Beyond::Session);
+    }
+    selects.then_some(Beyond::Words)
+}
+
+/// The words without those that tell the workspace's own places, and which of these there were.
 /// What follows `--` is somebody else's.
-fn without_places(words: &[String], here: &Here) -> (Vec<String>, usize) {
+fn without_places(words: &[String], here: &Here) -> (Vec<String>, Told) {
     let mut kept = Vec::new();
-    let mut told = 0_usize;
+    let mut told = Told::default();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         if word == "--" {
@@ -125,10 +167,10 @@ fn without_places(words: &[String], here: &Here) -> (Vec<String>, usize) {
         }
         let next = rest.as_slice().first();
         let joined = word.split_once('=');
-        if joined.is_some_and(|(flag, value)| here.tells(flag, value)) {
-            told = told.saturating_add(1);
-        } else if next.is_some_and(|value| here.tells(word, value)) {
-            told = told.saturating_add(1);
+        if joined.is_some_and(|joined| here.tells(joined, &mut told)) {
+            continue;
+        }
+        if next.is_some_and(|value| here.tells((word, value), &mut told)) {
             rest.next();
         } else {
             kept.push(word.clone());
@@ -141,7 +183,7 @@ impl Own {
     /// Whether the words start this program whatever the search path says and, where `places` have
     /// to be told, tell them.
     pub(super) fn is_sure(&self, places: bool) -> bool {
-        self.by_path && (!places || self.told == 2)
+        self.by_path && (!places || (self.told.workspace && self.told.state))
     }
 
     /// The words that are sure to: the program's path, and before anybody else's words the note of

@@ -16,11 +16,14 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
     // was started with is known already.
     if post.background.is_some() {
         let opened = opened();
-        let strayed = match paired(&opened, post) {
-            Some((_, open)) => altered(open, post),
-            None => None,
-        };
-        return said(work, post, strayed);
+        let open = paired(&opened, post).map(|(_, open)| open);
+        let strayed = open.and_then(|open| altered(open, post));
+        let answer = said(work, post, strayed)?;
+        if let Some(Admitted::Exec(id)) = open.filter(|_| strayed.is_some()).map(|open| &open.what)
+        {
+            work.notes.unsend(id);
+        }
+        return Ok(answer);
     }
     let named = post.call.id.as_ref();
     if let Some(permit) = named.and_then(|id| work.engine.resume(id).ok()) {
@@ -33,13 +36,20 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
     let answer = match &open.what {
         Admitted::Exec(id) => {
             let strayed = altered(open, post).or_else(|| unconfined(work, (open, id), post));
+            let answer = said(work, post, strayed)?;
             // A tool that only starts a command may report before the command has begun. It is
-            // judged when it does, and its note is good for this line, once and not for long.
+            // judged when it does, and its note is good for this line, once and not for long;
+            // whether it ever came is looked at when the conversation is over.
+            let is_ended = matches!(post.ended, Ended::Failed { .. } | Ended::Refused { .. });
+            let is_started = !is_ended && only_starts(&post.call.arguments);
+            if is_started && strayed.is_none() && work.notes.is_unused(id) {
+                return Ok(answer);
+            }
             let is_spent = strayed == Some(Strayed::Altered);
             if is_spent || !matches!(post.ended, Ended::Succeeded) {
                 work.notes.unsend(id);
             }
-            said(work, post, strayed)
+            Ok(answer)
         }
         Admitted::Done => said(work, post, altered(open, post)),
         Admitted::Guard(execution) => match work.engine.resume(execution) {
@@ -49,7 +59,10 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
             Err(error) => Err(error.into()),
         },
     };
-    notes::forget(path);
+    // What could not be recorded is looked at again when the conversation is over.
+    if answer.is_ok() {
+        notes::forget(path);
+    }
     answer
 }
 
@@ -120,12 +133,16 @@ fn nobodys(opened: &[Noted], post: &Post) -> Option<Strayed> {
     (is_altered && opened.iter().any(is_one)).then_some(Strayed::Altered)
 }
 
-/// A command that was given other arguments so that it is confined, that is over and did not fail
-/// as far as the client tells, and that never came there. Where the client says that it ran what it
-/// was given, it did: what kept that from being confined has said so to whoever waited for it.
+/// A command that was given other arguments so that it is confined, that is over, well or not, and
+/// that never came there. Where the client says that it ran what it was given, it did: what kept
+/// that from being confined has said so to whoever waited for it. Where it says that the call was
+/// refused, nothing ran.
 fn unconfined(work: &Work, (open, id): (&Open, &str), post: &Post) -> Option<Strayed> {
-    let has_failed = matches!(post.ended, Ended::Failed { .. });
-    let is_done = !has_failed && !only_starts(&post.call.arguments);
+    let is_done = match post.ended {
+        Ended::Refused { .. } => false,
+        Ended::Failed { .. } => true,
+        Ended::Succeeded | Ended::Unknown => !only_starts(&post.call.arguments),
+    };
     let is_elsewhere = open.rewritten.is_some() && used(open, post) != Used::Given;
     (is_done && is_elsewhere && work.notes.is_unused(id)).then_some(Strayed::Unconfined)
 }
@@ -161,7 +178,7 @@ fn report(work: &Work, post: &Post) -> Report {
     Report {
         ended: match &post.ended {
             Ended::Succeeded => Reported::Succeeded,
-            Ended::Failed { message } => Reported::Failed {
+            Ended::Failed { message } | Ended::Refused { message } => Reported::Failed {
                 message: message.clone(),
             },
             Ended::Unknown => Reported::Unknown,

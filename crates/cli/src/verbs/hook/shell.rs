@@ -13,7 +13,7 @@ use tagout_gate::{Outcome, Places};
 use tagout_vocab::{Call, Code, Digest, Gate, IntentId, Refusal, Role};
 
 use super::called::{self, Called};
-use super::own::{self, Here, Own, OwnLine};
+use super::own::{self, Beyond, Here, Own, OwnLine};
 use super::pre::{admit, deny, guarded, help, note, note_permit};
 use super::work::Work;
 use crate::args;
@@ -102,6 +102,9 @@ fn own_call(
     (pre, found): (&Pre, &ShellCall),
     (own, here): (&Own, &Here),
 ) -> Result<Answer, Failure> {
+    if let OwnLine::Beyond(how) = own.what {
+        return Ok(beyond(work, &pre.call, how));
+    }
     let places = called::tells_places(work);
     let selects = matches!(own.what, OwnLine::Select(_));
     if own.is_sure(places) && !(selects && rewrites(work)) {
@@ -200,7 +203,29 @@ fn performed(
             guarded(work, pre)
         }
         OwnLine::Exec { options, command } => exec(work, pre, options, command),
+        OwnLine::Beyond(how) => Ok(beyond(work, &pre.call, *how)),
     }
+}
+
+/// §13.3: the conversation is the one that the hook is called for, and nobody names another one.
+fn beyond(work: &Work, call: &Call, how: Beyond) -> Answer {
+    let called = Called::of(work);
+    let (reason, remedy) = match how {
+        Beyond::Session => (
+            "`--session` names a conversation, which is for people",
+            "run the same without `--session`: the hook knows the conversation".to_owned(),
+        ),
+        Beyond::Words => (
+            "`tagout intent select` takes nothing but an id and `--json` from an agent",
+            format!("run `{}`", called.verb("intent select ID")),
+        ),
+    };
+    let what = (Gate::Capability, Code::PersonOnly);
+    let refusal = Refusal {
+        retryable: true,
+        ..Refusal::built_in(what, "verbs for people", reason, remedy)
+    };
+    deny(work, call, refusal)
 }
 
 /// §13.3: the hook performs the selection, because it knows the conversation. The command prints.

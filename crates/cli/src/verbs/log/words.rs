@@ -141,13 +141,19 @@ fn some(all: &[&str], count: usize) -> String {
 }
 
 /// What a client did otherwise than it was let do, or said that it would.
-const BESIDE: [(&str, bool, &str); 3] = [
+const BESIDE: [(&str, bool, &str); 5] = [
     (
         "argumentsChanged",
         true,
         "executed with other arguments than it was let through with",
     ),
     ("unconfined", true, "it ran unconfined, or not at all"),
+    ("unreported", true, "nobody reported its end"),
+    (
+        "changesUnknown",
+        true,
+        "nobody could look whose the changed files are",
+    ),
     (
         "asPredicted",
         false,

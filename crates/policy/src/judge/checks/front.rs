@@ -102,10 +102,10 @@ fn shown(violation: &Violation) -> String {
 
 /// Invariant 8: authority can't be changed by a governed call, whatever the intent owns.
 pub(in crate::judge) fn authority(case: &Case<'_>) -> Finding {
-    if let Some(verb) = &case.commands.person_only {
-        let reason = format!("`tagout {verb}` is for people, and this is an agent's call");
+    if let Some(call) = &case.commands.person_only {
+        let reason = format!("{} is for people, and this is an agent's call", call.what);
         return No::new(Gate::Authority, Code::PersonOnly, reason)
-            .remedy("ask the person to do it at their own terminal")
+            .remedy(call.remedy)
             .deny();
     }
     let guarded: Vec<String> = case

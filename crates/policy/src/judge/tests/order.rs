@@ -482,12 +482,32 @@ fn verbs_for_people_are_refused() {
         "tagout approve ap-1",
         "echo y | tagout trust",
         "sh -c 'tagout init --yes'",
+        "tagout intent select INT-001 --session other",
+        "tagout intent select --session=other INT-001",
+        "tagout intent propose --name a --scope 'b/**' --reason c --session other",
+        "cd src && tagout intent select INT-001",
+        "cd src && tagout intent select INT-001 --session other",
+        "tagout intent select INT-001 > /dev/null",
+        "bash -c 'tagout intent select INT-001'",
+        "env tagout intent select INT-001",
+        "echo INT-001 | xargs tagout intent select",
+        "tagout intent select INT-001 $(cat src/options)",
+        "tagout intent propose --name a --scope b --reason c $(cat src/options)",
+        "tagout exec --session other -- ls",
+        "ls; tagout exec --intent INT-001 -- ls",
+        "ls; tagout exec $options -- ls",
     ] {
         assert_eq!(said(&in_action(&run(line))), "deny PERSON_ONLY", "{line}");
     }
     for line in [
         "tagout log",
         "tagout intent select INT-001",
+        "tagout log --session other",
+        "cd src && tagout log --session other",
+        "tagout intent propose --name a --scope 'b/**' --reason 'c d'",
+        "cd src; tagout intent list; tagout exec -- ls",
+        "for f in src/*.rs; do tagout exec -- cat \"$f\"; done",
+        "tagout exec --intent INT-001 -- ls",
         "tagout --help",
     ] {
         assert_eq!(said(&in_action(&run(line))), "allow ALLOWED", "{line}");

@@ -471,8 +471,24 @@ fn starts_with(args: &[Arg], command: &str) -> bool {
 
 fn own_call(args: &[Arg]) -> OwnCall {
     let known = |arg: &Arg| arg.exact.clone().filter(|text| !text.starts_with('-'));
+    let own = || {
+        let is_own = |arg: &&Arg| arg.exact.as_deref() != Some("--");
+        args.iter().take_while(is_own)
+    };
+    let option = |arg: &Arg| {
+        let text = arg.exact.as_deref().filter(|text| text.starts_with('-'))?;
+        Some(
+            text.split_once('=')
+                .map_or(text, |(name, _)| name)
+                .to_owned(),
+        )
+    };
+    let may_be_one =
+        |arg: &Arg| !arg.word && (arg.splits || arg.head.is_empty() || arg.head.starts_with('-'));
     OwnCall {
         words: args.iter().filter_map(known).collect(),
         uncertain: args.iter().any(|arg| arg.exact.is_none()),
+        options: own().filter_map(option).collect(),
+        more_options: own().any(|arg| arg.exact.is_none() && may_be_one(arg)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Here, Own, OwnLine, line_of, may_be_given};
+use super::{Beyond, Here, Own, OwnLine, line_of, may_be_given};
 
 fn here() -> Here {
     let program = Some("/opt/my tools/tagout".to_owned());
@@ -36,6 +36,58 @@ fn a_selection_is_known() {
     )));
     assert!(!select("tagout intent select INT-001 --state-dir /other"));
     assert!(!select("tagout intent select INT-001 --session s"));
+}
+
+/// A line that would act in another conversation, or in nobody's, is no other verb of ours.
+#[test]
+fn no_other_conversation_is_named() {
+    let beyond = |line: &str| match what(line) {
+        Some(OwnLine::Beyond(how)) => Some(how),
+        _ => None,
+    };
+    for line in [
+        "tagout intent select INT-001 --session s",
+        "tagout intent select --session=s INT-001",
+        "tagout intent --workspace=/other select INT-001 --session s",
+        "tagout intent propose --name a --scope b --reason c --session s",
+        "tagout intent propose --session=s --name a --scope b --reason c",
+    ] {
+        assert_eq!(beyond(line), Some(Beyond::Session), "{line}");
+    }
+    for line in [
+        "tagout intent select --json INT-001",
+        "tagout intent select -- INT-001",
+        "tagout --workspace=/other intent select INT-001",
+        "tagout intent select INT-001 INT-002",
+        "tagout intent select",
+    ] {
+        assert_eq!(beyond(line), Some(Beyond::Words), "{line}");
+    }
+    for line in [
+        "tagout log --session s",
+        "tagout intent list",
+        "tagout intent propose --name a --scope b --reason c",
+        "tagout intent propose --name a --scope b --reason c --sessions",
+    ] {
+        assert_eq!(what(line), Some(OwnLine::Other), "{line}");
+    }
+}
+
+/// The same place twice is not both places.
+#[test]
+fn both_places_have_to_be_told() {
+    let program = "'/opt/my tools/tagout' intent list";
+    for places in [
+        "--workspace /ws --workspace /ws",
+        "--state-dir '/my states' --state-dir='/my states'",
+    ] {
+        let own = own_line(&format!("{program} {places}")).unwrap();
+        assert!(!own.is_sure(true), "{places}");
+    }
+    let own = own_line(&format!(
+        "{program} --workspace /ws --state-dir '/my states'"
+    ));
+    assert!(own.unwrap().is_sure(true));
 }
 
 /// Whatever a shell could read otherwise is no call of ours alone.
