@@ -18,6 +18,7 @@ mod signals;
 mod site;
 mod state;
 mod terminal;
+mod unreported;
 mod verbs;
 
 tagout_sandbox::start!(run);

@@ -2,8 +2,9 @@
 //! through `exec`, selections that it made. All of it lies in the workspace's state.
 
 pub(crate) mod homes;
+mod sent;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,11 +15,12 @@ use tagout_vocab::limits::{
     HOOK_NOTE_BYTES_MAX, HOOK_NOTE_MS_MAX, HOOK_NOTES_MAX, PERMIT_OPEN_MS_MAX, SESSION_KEPT_MS,
     TIDY_INTERVAL_MS,
 };
-use tagout_vocab::{CallId, Code, Digest, IntentId, SessionId, Timestamp};
+use tagout_vocab::{CallId, Digest, IntentId, SessionId, Timestamp};
 use tagout_workspace::files;
 
 use crate::failure::Failure;
 use homes::Homes;
+pub(crate) use sent::{Sent, line_digest};
 
 /// Where a workspace, its user's home and that user's policy lie. Written by people's verbs,
 /// because the hook believes no environment.
@@ -46,6 +48,19 @@ pub(crate) struct Open {
     pub(crate) lines: Option<Lines>,
     /// What was admitted.
     pub(crate) what: Admitted,
+    /// The call's name in the ledger, where the client gives its calls names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<CallId>,
+    /// A commitment to the command that was asked for, in case nobody reports what became of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) asked: Option<Asked>,
+}
+
+/// A commitment to a command, as an event will hold it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) salt: [u8; 32],
+    pub(crate) digest: Digest,
 }
 
 /// The commands that a call was asked with, and those that it was given instead.
@@ -65,19 +80,6 @@ pub(crate) enum Admitted {
     Exec(String),
     /// It was performed by the hook.
     Done,
-}
-
-/// A command that the hook sent through `exec`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Sent {
-    /// The conversation that it is judged in.
-    pub(crate) session: SessionId,
-    /// The client.
-    pub(crate) client: String,
-    /// The lines that may still be run, each once.
-    pub(crate) lines: Vec<Digest>,
-    /// When.
-    pub(crate) at: Timestamp,
 }
 
 /// A selection that the hook made.
@@ -106,11 +108,6 @@ pub(crate) struct Gone {
 #[derive(Clone, Debug)]
 pub(crate) struct Notes {
     folder: PathBuf,
-}
-
-/// A command line as it is noted.
-pub(crate) fn line_digest(line: &str) -> Digest {
-    Digest::of_parts("hook exec line", [line.as_bytes()])
 }
 
 fn short(digest: Digest) -> String {
@@ -168,8 +165,9 @@ impl Notes {
         write().map_err(Failure::failed)
     }
 
-    /// Takes away what nobody will ask for any more, once in a while.
-    pub(crate) fn tidy(&self, now: Timestamp) {
+    /// Takes away what nobody will ask for any more, once in a while. A call whose result is not
+    /// waited for any longer goes only once it is `told`.
+    pub(crate) fn tidy(&self, now: Timestamp, mut told: impl FnMut(&Open) -> bool) {
         let mark = self.folder.join("tidied");
         if !self.folder.exists() || (mark.exists() && !is_older(&mark, now, TIDY_INTERVAL_MS)) {
             return;
@@ -186,7 +184,11 @@ impl Notes {
             drop_older(&self.folder.join(folder), now, kept_ms);
         }
         for session in entries(&self.folder.join("open")) {
-            drop_older(&session, now, PERMIT_OPEN_MS_MAX);
+            drop_older_but(&session, (now, PERMIT_OPEN_MS_MAX), |path| {
+                // One that can't be read tells nothing.
+                let open: Option<Open> = read(path).ok().flatten();
+                open.is_some_and(|open| !told(&open))
+            });
             // It goes only when it is empty.
             files::remove_dir(&session).unwrap_or_default();
         }
@@ -195,17 +197,21 @@ impl Notes {
         let awaited = self.awaited();
         let name = |path: &Path| Some(path.file_name()?.to_str()?.split_once('.')?.0.to_owned());
         drop_older_but(&self.folder.join("exec"), (now, HOOK_NOTE_MS_MAX), |path| {
-            name(path).is_some_and(|name| awaited.contains(&name))
+            name(path).is_some_and(|name| awaited.contains_key(&name))
         });
     }
 
-    /// The notes of commands whose calls wait for their results, of all conversations.
-    fn awaited(&self) -> BTreeSet<String> {
+    /// The notes of commands whose calls wait for their results, of all conversations, each with
+    /// what its call was asked with.
+    fn awaited(&self) -> BTreeMap<String, Option<Lines>> {
         let sessions = entries(&self.folder.join("open"));
         let calls = sessions.iter().flat_map(|session| listed(session));
-        let sent = calls.filter_map(|path| match read::<Open>(&path).ok()??.what {
-            Admitted::Exec(id) => Some(id),
-            Admitted::Guard(_) | Admitted::Done => None,
+        let sent = calls.filter_map(|path| {
+            let open: Open = read(&path).ok()??;
+            match open.what {
+                Admitted::Exec(id) => Some((id, open.lines)),
+                Admitted::Guard(_) | Admitted::Done => None,
+            }
         });
         sent.collect()
     }
@@ -241,7 +247,7 @@ impl Notes {
     /// Notes that a person took a client's hook of one scope away, and forgets what was found gone.
     pub(crate) fn take_out(&self, client: &str, scope: &str) -> Result<(), Failure> {
         self.keep_gone(client, None)?;
-        self.write(&["taken"], &taken_name(client, scope), &client)
+        self.write(&["taken"], &scoped_name(client, scope), &client)
     }
 
     /// Forgets it: the hook is there again.
@@ -257,13 +263,13 @@ impl Notes {
         if self.has_stood(client, scope) {
             return Ok(());
         }
-        self.write(&["stands"], &taken_name(client, scope), &client)
+        self.write(&["stands"], &scoped_name(client, scope), &client)
     }
 
     /// Whether it was ever found there.
     pub(crate) fn has_stood(&self, client: &str, scope: &str) -> bool {
         let folder = self.folder.join("stands");
-        folder.join(taken_name(client, scope)).exists()
+        folder.join(scoped_name(client, scope)).exists()
     }
 
     /// Whether a person took it away.
@@ -272,7 +278,7 @@ impl Notes {
     }
 
     fn taken_path(&self, client: &str, scope: &str) -> PathBuf {
-        self.folder.join("taken").join(taken_name(client, scope))
+        self.folder.join("taken").join(scoped_name(client, scope))
     }
 
     /// Notes a conversation that only names files of this workspace, from outside.
@@ -322,82 +328,6 @@ impl Notes {
         paths.into_iter().filter_map(read).collect()
     }
 
-    /// Notes a command that goes through `exec`.
-    pub(crate) fn send(&self, id: &str, sent: &Sent) -> Result<(), Failure> {
-        self.write(&["exec"], &format!("{id}.json"), sent)
-    }
-
-    /// Forgets such a command.
-    pub(crate) fn unsend(&self, id: &str) {
-        forget(&self.sent_path(id));
-    }
-
-    /// Whether no line of such a command was run, and its note is there to tell.
-    pub(crate) fn is_unused(&self, id: &str) -> bool {
-        let path = self.sent_path(id);
-        let sent: Option<Sent> = read(&path).ok().flatten();
-        sent.is_some_and(|sent| marks(&path, &sent).iter().all(|mark| !mark.exists()))
-    }
-
-    fn sent_path(&self, id: &str) -> PathBuf {
-        self.folder.join("exec").join(format!("{id}.json"))
-    }
-
-    /// The note under which `exec` may run a line, used up. With an id only that one counts;
-    /// without one, a line that several conversations sent is nobody's.
-    pub(crate) fn take_sent(
-        &self,
-        id: Option<&str>,
-        line: &str,
-        now: Timestamp,
-    ) -> Result<Option<Sent>, Failure> {
-        let digest = line_digest(line);
-        let mut found: Vec<(PathBuf, Sent)> = Vec::new();
-        for path in self.sent_paths(id) {
-            let Some(sent) = read::<Sent>(&path).ok().flatten() else {
-                continue;
-            };
-            // One that is too old is not good for anything but to tell that nobody came for it.
-            if is_old(sent.at, now) || !sent.lines.contains(&digest) {
-                continue;
-            }
-            if found.iter().any(|(_, one)| one.session != sent.session) {
-                return Err(nobodys());
-            }
-            found.push((path, sent));
-        }
-        let used = |(path, sent): (PathBuf, Sent)| Self::used(&path, sent, digest);
-        Ok(found.into_iter().find_map(used))
-    }
-
-    fn sent_paths(&self, id: Option<&str>) -> Vec<PathBuf> {
-        match id {
-            Some(id) if is_plain(id) => vec![self.sent_path(id)],
-            Some(_) => Vec::new(),
-            None => listed(&self.folder.join("exec")),
-        }
-    }
-
-    /// Uses a line of a note up: of several processes that try, one makes the mark. Gives the note
-    /// to that one.
-    fn used(path: &Path, sent: Sent, digest: Digest) -> Option<Sent> {
-        let marks = marks(path, &sent);
-        let lines = sent.lines.iter().zip(&marks);
-        let mut fitting = lines.filter(|(line, _)| **line == digest);
-        let mark = |(_, mark): &(&Digest, &PathBuf)| files::create_note(mark).unwrap_or(false);
-        fitting.find(mark)?;
-        // Who came before may have taken the whole note away since it was read.
-        let is_there = path.exists();
-        if !is_there || marks.iter().all(|mark| mark.exists()) {
-            // The note goes first, so that no mark is missing while it is there.
-            forget(path);
-            for mark in &marks {
-                forget(mark);
-            }
-        }
-        is_there.then_some(sent)
-    }
-
     /// Notes a selection, so that the command only has to print. Where the command does not come
     /// with the note's name, because the client runs the line as it was, it is found by the intent.
     pub(crate) fn select(&self, name: Option<&str>, selected: &Selected) -> Result<(), Failure> {
@@ -427,19 +357,6 @@ impl Notes {
     }
 }
 
-/// The marks beside a note, one for each line that was run.
-fn marks(path: &Path, sent: &Sent) -> Vec<PathBuf> {
-    let mark = |at: usize| path.with_extension(format!("{at}.used"));
-    (0..sent.lines.len()).map(mark).collect()
-}
-
-/// Two conversations wait for the same line: whichever it was run for, the other would be wrong.
-fn nobodys() -> Failure {
-    let message = "more than one conversation sent exactly this line here";
-    Failure::denied(Code::Conflict, message)
-        .hint("run it again in other words, with a comment at its end")
-}
-
 /// Whether an id can be the name of a note.
 fn is_plain(id: &str) -> bool {
     let mut bytes = id.bytes();
@@ -458,7 +375,7 @@ fn session_name(session: &SessionId) -> String {
     ))
 }
 
-fn taken_name(client: &str, scope: &str) -> String {
+fn scoped_name(client: &str, scope: &str) -> String {
     format!("{client}.{scope}.json")
 }
 
@@ -511,7 +428,7 @@ fn drop_older(folder: &Path, now: Timestamp, than_ms: i64) {
 fn drop_older_but(
     folder: &Path,
     (now, than_ms): (Timestamp, i64),
-    is_kept: impl Fn(&Path) -> bool,
+    mut is_kept: impl FnMut(&Path) -> bool,
 ) {
     for path in entries(folder) {
         if is_older(&path, now, than_ms) && !is_kept(&path) {

@@ -12,7 +12,7 @@ use crate::args::{self, PlaceArgs};
 use crate::books;
 use crate::failure::Failure;
 use crate::notes::Notes;
-use crate::{chance, clock, report, site, state};
+use crate::{chance, clock, report, site, state, unreported};
 
 /// Where the workspace and the states of all workspaces lie.
 pub(crate) fn places(place: &PlaceArgs) -> Result<Places, Failure> {
@@ -135,7 +135,6 @@ fn open_whole(
     registry: Registry,
 ) -> Result<Engine, Failure> {
     let notes = Notes::of(site.state());
-    notes.tidy(clock::now());
     for gone in notes.gone() {
         report::note(&format!(
             "{}; a person runs `tagout install {}`",
@@ -145,6 +144,7 @@ fn open_whole(
     let commands = args::commands(places.state_home.clone());
     let given = (registry, Some(commands));
     let (engine, recovered) = Engine::open_with(site, shelf, given, clockwork()?)?;
+    unreported::tidy(&engine, &notes);
     for call in &recovered.completed {
         report::note(&format!(
             "{call} was committed before a crash; the ledger knows now"

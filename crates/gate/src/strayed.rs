@@ -2,6 +2,7 @@
 //! through, and files that no call accounts for.
 
 use std::collections::BTreeMap;
+use std::error::Error as _;
 
 use serde_json::{Map, Value, json};
 use tagout_ledger::{Commitment, Event, Index, Kind, NewEvent, Query, Texts};
@@ -26,7 +27,10 @@ pub enum Strayed {
     /// A command that was to be confined is over, and nobody came to confine it.
     Unconfined,
     /// Nobody came to confine such a command, and nobody reported its end.
-    Unreported,
+    Unreported {
+        /// A commitment to what was asked for, because nobody says what was executed.
+        asked: Option<Commitment>,
+    },
 }
 
 impl Strayed {
@@ -35,7 +39,7 @@ impl Strayed {
         match self {
             Self::Altered => &[ARGUMENTS_CHANGED],
             Self::Unconfined => &["unconfined"],
-            Self::Unreported => &["unconfined", "unreported"],
+            Self::Unreported { .. } => &["unconfined", "unreported"],
         }
     }
 
@@ -50,7 +54,7 @@ impl Strayed {
                  confined: it ran unconfined, or not at all; another hook may have taken its \
                  rewriting back"
             ),
-            Self::Unreported => format!(
+            Self::Unreported { .. } => format!(
                 "nobody reported the end of a command of `{tool}`, and it did not come to where \
                  it is confined: it ran unconfined, or not at all, because a person or the client \
                  refused it"
@@ -91,32 +95,29 @@ impl Engine {
         let inner = &self.inner;
         let session = call.session.as_ref();
         let session = session.map(|id| inner.site.store.session(id)).transpose();
-        let intent = match &session {
-            Ok(Some(record)) => record.session.active_intent().cloned(),
-            Ok(None) | Err(_) => None,
+        let (intent, damaged) = match session {
+            Ok(Some(record)) => (record.session.active_intent().cloned(), None),
+            Ok(None) => (None, None),
+            Err(error) => (None, Some(error)),
         };
         let looking = Looking {
             inner,
             call,
             intent: intent.as_ref(),
         };
-        let unexpected = session.and_then(|_| looking.unexpected(changed));
-        let is_all_known = matches!(&unexpected, Ok(found) if found.is_empty());
-        if how.is_none() && is_all_known {
+        let looked = damaged.map_or_else(|| looking.unexpected(changed), Err);
+        if how.is_none() && matches!(&looked, Ok(found) if found.is_empty()) {
             return Ok(Vec::new());
         }
-        let unexpected = unexpected.ok();
         let mut event = self.stray_event(call, how);
         if let Some(data) = event.data.as_mut().and_then(Value::as_object_mut) {
-            data.extend(of_files(unexpected.as_deref(), changed.len()));
+            data.extend(of_files(&looked, changed.len()));
         }
         event.intent = intent;
         drop(inner.ledger.append(&[event])?);
         let told = how.map(|how| how.told(&call.tool));
-        Ok(told
-            .into_iter()
-            .chain(list(unexpected.as_deref()))
-            .collect())
+        let listed = list(&looked, changed.len());
+        Ok(told.into_iter().chain(listed).collect())
     }
 
     fn stray_event(&self, call: &Call, how: Option<Strayed>) -> NewEvent {
@@ -135,7 +136,13 @@ impl Engine {
         event.tool_id = Some(call.tool.clone());
         event.agent.clone_from(&call.agent.name);
         event.model.clone_from(&call.agent.model);
-        if how == Some(Strayed::Unreported) {
+        if let Some(Strayed::Unreported { asked }) = how {
+            event.input_hash = asked.map(|asked| asked.digest);
+            event.texts = asked.map(|asked| Texts {
+                salt: asked.salt,
+                input: None,
+                output: None,
+            });
             return event;
         }
         // What the client says that it executed, as it says it.
@@ -150,19 +157,28 @@ impl Engine {
     }
 }
 
-/// What an event says of the changed files. Nothing found is other than nothing looked at.
-fn of_files(unexpected: Option<&[Unexpected]>, reported_count: usize) -> Map<String, Value> {
+/// What looking at the changed files gave.
+type Looked = Result<Vec<Unexpected>, GateError>;
+
+/// What an event says of the changed files. Nothing found is other than nothing looked at, and that
+/// is other than nothing to look at.
+fn of_files(looked: &Looked, reported_count: usize) -> Map<String, Value> {
     let mut data = Map::new();
     let mut say = |what: &str, value| drop(data.insert(what.to_owned(), value));
-    match unexpected {
-        Some([]) => {}
-        Some(found) => {
+    match looked {
+        Ok(found) if found.is_empty() => {}
+        Ok(found) => {
             let one = |one: &Unexpected| json!({ "path": one.path, "why": one.why });
             let named = found.iter().take(REFUSAL_PATHS_MAX).map(one);
             say("unexpected", named.collect());
             say("unexpectedCount", found.len().into());
         }
-        None => say("changesUnknown", true.into()),
+        Err(error) => {
+            if reported_count > 0 {
+                say("changesUnknown", true.into());
+            }
+            say("unread", cut(&with_causes(error)).into());
+        }
     }
     if reported_count > CHANGED_PATHS_MAX {
         say("changedCount", reported_count.into());
@@ -170,10 +186,24 @@ fn of_files(unexpected: Option<&[Unexpected]>, reported_count: usize) -> Map<Str
     data
 }
 
-fn list(unexpected: Option<&[Unexpected]>) -> Option<String> {
-    let Some(unexpected) = unexpected else {
+/// An error with what lies beneath it, each said once.
+fn with_causes(error: &GateError) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+fn list(looked: &Looked, reported_count: usize) -> Option<String> {
+    let Ok(unexpected) = looked else {
         let told = "nobody could look whose the files are that the client says were changed";
-        return Some(told.to_owned());
+        return (reported_count > 0).then(|| told.to_owned());
     };
     if unexpected.is_empty() {
         return None;

@@ -1,10 +1,7 @@
 //! Results that are not those of the call that was let through: arguments that another hook
 //! changed, commands that never came to where they are confined, files that no call accounts for.
 
-use std::fs::File;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use tagout_agents::Client;
@@ -12,7 +9,7 @@ use tagout_vocab::limits::{CHANGED_PATHS_MAX, PATH_BYTES_MAX};
 
 use crate::confined::Site;
 use crate::hook_oracle::{Said, said};
-use crate::hooked::{Call, Line, ask, fed, happen, hook, sends, site_for, tell};
+use crate::hooked::{Call, Line, ask, fed, hook, sends, site_for, tell};
 
 /// Clients that take other arguments: some give their calls ids, some do not.
 const REWRITING: [Client; 4] = [
@@ -23,7 +20,7 @@ const REWRITING: [Client; 4] = [
 ];
 
 /// What the log says of results that strayed.
-fn strays(site: &Site, word: &str) -> Vec<Value> {
+pub(crate) fn strays(site: &Site, word: &str) -> Vec<Value> {
     let log = site.tagout(&["log", "--json"]).stdout;
     let events = log
         .lines()
@@ -34,7 +31,7 @@ fn strays(site: &Site, word: &str) -> Vec<Value> {
 }
 
 /// The line that the client was given instead.
-fn given(said: &Said) -> String {
+pub(crate) fn given(said: &Said) -> String {
     fn found(value: &Value) -> Option<&str> {
         let own = value.get("command").and_then(Value::as_str);
         own.or_else(|| value.as_object()?.values().find_map(found))
@@ -44,16 +41,17 @@ fn given(said: &Said) -> String {
 }
 
 /// Runs the line that the client was given, as its shell does.
-fn run(site: &Site, line: &str) {
+pub(crate) fn run(site: &Site, line: &str) -> Output {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", line]).current_dir(site.root());
-    shell.env("HOME", site.home());
-    shell.stdout(Stdio::null()).stderr(Stdio::null());
-    assert!(shell.status().unwrap().code().is_some());
+    shell.env("HOME", site.home()).stdin(Stdio::null());
+    let ran = shell.output().unwrap();
+    assert!(ran.status.code().is_some());
+    ran
 }
 
 /// A report with more in it than this client usually sends.
-fn told_with(site: &Site, call: &Call, change: impl FnOnce(&mut Value)) -> Said {
+pub(crate) fn told_with(site: &Site, call: &Call, change: impl FnOnce(&mut Value)) -> Said {
     let mut payload: Value = serde_json::from_slice(&call.reported(&site.root())).unwrap();
     change(&mut payload);
     let event = call.after();
@@ -181,68 +179,21 @@ fn a_command_that_failed_unconfined_is_reported() {
     }
 }
 
-/// A command that was only started, or whose result never came, and that did not come to where it
-/// is confined, is recorded when its conversation is over, however long that takes; one that came
-/// is not.
-#[test]
-fn a_command_that_nobody_reported_is_recorded_at_the_end() {
-    let client = Client::ClaudeCode;
-    let started = |id: &str| {
-        let arguments = json!({"command": "ls src", "run_in_background": true});
-        Call::tool(client, ("main", id), "Bash", arguments)
-    };
-    let goes_on = |payload: &mut Value| payload["tool_response"]["backgroundTaskId"] = "b1".into();
-    for comes in [false, true] {
-        let site = site_for(&[client]);
-        let mut lines = Vec::new();
-        for id in ["told", "untold", "silent"] {
-            lines.push(given(&ask(&site, &started(id))));
-            match id {
-                "told" => drop(told_with(&site, &started(id), goes_on)),
-                "untold" => drop(tell(&site, &started(id))),
-                _ => {}
-            }
-        }
-        if comes {
-            for line in &lines {
-                run(&site, line);
-            }
-        }
-        assert_eq!(strays(&site, "unconfined").len(), 0, "not yet");
-        age(&site.state().join("hook/exec"));
-        // Whoever comes by tidies.
-        std::fs::remove_file(site.state().join("hook/tidied")).unwrap_or_default();
-        assert_eq!(site.tagout(&["log"]).code, Some(0));
-        site.tagout(&["exec", "--", "true"]);
-        happen(&site, client, "SessionEnd", "main", "");
-        let found = strays(&site, "unreported");
-        assert_eq!(found.len(), if comes { 0 } else { 3 }, "{found:?}");
-        for event in &found {
-            assert_eq!(event["data"]["unconfined"], true, "{event}");
-            assert_eq!(event["session"], "claude-code:main", "{event}");
-        }
-        let shown = site.tagout(&["log"]).stdout;
-        assert_eq!(shown.contains("nobody reported its end"), !comes, "{shown}");
-        happen(&site, client, "SessionEnd", "main", "");
-        assert_eq!(strays(&site, "unreported").len(), found.len(), "once");
-        assert_eq!(site.tagout(&["verify"]).code, Some(0));
+/// Damages every record of a kind that the state has, or makes one that is damaged.
+fn damage(site: &Site, file: &str, text: &str) {
+    let mut damaged = vec![site.state().join(file)];
+    if let Some((folder, name)) = file.split_once("/*/") {
+        let each = std::fs::read_dir(site.state().join(folder)).unwrap();
+        damaged = each.map(|entry| entry.unwrap().path().join(name)).collect();
+    }
+    for path in damaged {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
 }
 
-/// Makes the notes of a folder an hour old.
-fn age(folder: &Path) {
-    let then = SystemTime::now() - Duration::from_secs(3600);
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let mut note: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        note["at"] = (note["at"].as_i64().unwrap() - 3_600_000).into();
-        std::fs::write(&path, note.to_string()).unwrap();
-        let file = File::options().append(true).open(&path).unwrap();
-        file.set_modified(then).unwrap();
-    }
-}
-
-/// What keeps anybody from looking at the changed files keeps nothing from being recorded.
+/// What keeps anybody from looking at the changed files keeps nothing from being recorded, and is
+/// itself recorded. Where the client reports no files, there was nothing to look at.
 #[test]
 fn a_record_needs_no_look_at_the_files() {
     let client = Client::ClaudeCode;
@@ -250,29 +201,37 @@ fn a_record_needs_no_look_at_the_files() {
         ("trace", "trace/trace.db", "no database"),
         ("lessons", "gate/taught.json", "{"),
         ("permits", "gate/permits/x", "[1]"),
+        ("session", "gate/sessions/*/session.jsonl", "[1]"),
         ("nothing", "other", ""),
     ] {
-        let site = site_for(&[client]);
-        site.write("src/claude-code/b.txt", "x");
-        let call = Call::shell(client, ("main", "c"), "ls src");
-        given(&ask(&site, &call));
-        let damaged = site.state().join(file);
-        std::fs::create_dir_all(damaged.parent().unwrap()).unwrap();
-        std::fs::write(damaged, text).unwrap();
-        let other = Call::shell(client, ("main", "c"), "echo pwn > outside.txt");
-        let file = site.root().join("src/claude-code/b.txt");
-        let answer = told_with(&site, &other, |payload| {
-            payload["tool_response"]["bashEditDiff"] = json!({ "changedFiles": [file] });
-        });
-        assert_eq!(answer.code, Some(0), "{what}: {answer:?}");
-        assert!(answer.stdout.contains("another hook"), "{what}: {answer:?}");
-        let found = strays(&site, "argumentsChanged");
-        assert_eq!(found.len(), 1, "{what}: {found:?}");
-        let data = &found[0]["data"];
-        let is_unknown = data.get("changesUnknown") == Some(&true.into());
-        assert_eq!(is_unknown, what == "permits", "{what}: {data}");
-        if !is_unknown {
-            assert_eq!(data["unexpectedCount"], 1, "{what}: {data}");
+        for has_files in [true, false] {
+            let site = site_for(&[client]);
+            site.write("src/claude-code/b.txt", "x");
+            let call = Call::shell(client, ("main", "c"), "ls src");
+            given(&ask(&site, &call));
+            damage(&site, file, text);
+            let other = Call::shell(client, ("main", "c"), "echo pwn > outside.txt");
+            let file = site.root().join("src/claude-code/b.txt");
+            let answer = told_with(&site, &other, |payload| {
+                if has_files {
+                    payload["tool_response"]["bashEditDiff"] = json!({ "changedFiles": [file] });
+                }
+            });
+            assert_eq!(answer.code, Some(0), "{what}: {answer:?}");
+            assert!(answer.stdout.contains("another hook"), "{what}: {answer:?}");
+            let found = strays(&site, "argumentsChanged");
+            assert_eq!(found.len(), 1, "{what}: {found:?}");
+            let data = &found[0]["data"];
+            let is_unknown = has_files && matches!(what, "permits" | "session");
+            let said = data.get("changesUnknown") == Some(&true.into());
+            assert_eq!(said, is_unknown, "{what}: {data}");
+            let is_told = answer.stdout.contains("nobody could look");
+            assert_eq!(is_told, is_unknown, "{what}: {answer:?}");
+            let cause = data["unread"].as_str().unwrap_or_default();
+            let is_damaged = is_unknown || what == "session";
+            assert_eq!(cause.contains("gate/"), is_damaged, "{what}: {data}");
+            let count = (has_files && !is_unknown).then_some(1);
+            assert_eq!(data["unexpectedCount"].as_u64(), count, "{what}: {data}");
         }
     }
 }

@@ -57,6 +57,8 @@ mod hook_failures;
 #[cfg(test)]
 mod hook_hostile;
 #[cfg(test)]
+mod hook_late;
+#[cfg(test)]
 mod hook_life;
 #[cfg(test)]
 mod hook_oracle;

@@ -1,21 +1,20 @@
 //! Conversations: how they begin, go on and end, and what becomes of what was left open.
 
-use serde_json::Map;
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{self, Binary, FindingKind};
 use tagout_agents::{Answer, Kind, PromptFrom, What};
-use tagout_gate::Strayed;
 use tagout_gate::policy::intents::selectable;
 use tagout_gate::policy::session::PromptSource;
+use tagout_vocab::SessionId;
 use tagout_vocab::limits::HOOK_INTENTS_SHOWN_MAX;
-use tagout_vocab::{Call, CallId, SessionId};
 
 use super::called::Called;
 use super::work::Work;
 use crate::args;
 use crate::clock;
 use crate::failure::Failure;
-use crate::notes::{self, Admitted, Gone, Open};
+use crate::notes::{self, Gone};
+use crate::unreported;
 
 /// Takes note of an event that is about no tool.
 pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
@@ -68,7 +67,7 @@ pub(super) fn happened(work: &Work) -> Result<Answer, Failure> {
 fn over(work: &Work, session: &SessionId) -> Result<(), Failure> {
     left_open(work, session)?;
     drop(work.engine.reset(session)?);
-    work.notes.tidy(clock::now());
+    unreported::tidy(&work.engine, &work.notes);
     Ok(())
 }
 
@@ -76,28 +75,9 @@ fn over(work: &Work, session: &SessionId) -> Result<(), Failure> {
 fn left_open(work: &Work, session: &SessionId) -> Result<(), Failure> {
     drop(work.engine.settle_missing(session, clock::now())?);
     for (path, open) in work.notes.opened(session) {
-        unreported(work, &open)?;
+        unreported::record(&work.engine, &work.notes, &open)?;
         notes::forget(&path);
     }
-    Ok(())
-}
-
-/// §13.5: a command that was given other arguments so that it is confined, that never came there,
-/// and whose end nobody reported, as if it had only been started.
-fn unreported(work: &Work, open: &Open) -> Result<(), Failure> {
-    let Admitted::Exec(id) = &open.what else {
-        return Ok(());
-    };
-    if open.rewritten.is_none() || !work.notes.is_unused(id) {
-        return Ok(());
-    }
-    let mut call = Call::new(&open.key.tool, Map::new());
-    call.id = open.key.call.as_deref().and_then(|id| CallId::new(id).ok());
-    call.session = Some(open.key.session.clone());
-    call.agent.name = Some(work.incoming.client.to_string());
-    let strayed = Some(Strayed::Unreported);
-    drop(work.engine.strayed(&call, strayed, &[])?);
-    work.notes.unsend(id);
     Ok(())
 }
 

@@ -42,7 +42,7 @@ pub(super) fn settle(work: &Work, post: &Post) -> Result<Answer, Failure> {
             // whether it ever came is looked at when the conversation is over.
             let is_ended = matches!(post.ended, Ended::Failed { .. } | Ended::Refused { .. });
             let is_started = !is_ended && only_starts(&post.call.arguments);
-            if is_started && strayed.is_none() && work.notes.is_unused(id) {
+            if is_started && strayed.is_none() && work.notes.unused(id).is_some() {
                 return Ok(answer);
             }
             let is_spent = strayed == Some(Strayed::Altered);
@@ -144,7 +144,8 @@ fn unconfined(work: &Work, (open, id): (&Open, &str), post: &Post) -> Option<Str
         Ended::Succeeded | Ended::Unknown => !only_starts(&post.call.arguments),
     };
     let is_elsewhere = open.rewritten.is_some() && used(open, post) != Used::Given;
-    (is_done && is_elsewhere && work.notes.is_unused(id)).then_some(Strayed::Unconfined)
+    let never_came = || work.notes.unused(id).is_some();
+    (is_done && is_elsewhere && never_came()).then_some(Strayed::Unconfined)
 }
 
 /// Records what went otherwise than it was let through, if anything did, and tells it.

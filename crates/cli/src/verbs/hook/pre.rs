@@ -1,9 +1,11 @@
 //! Before a tool: judged, noted, and only then let through.
 
+use serde_json::json;
 use tagout_agents::profile::Subagents;
-use tagout_agents::{Answer, Pre, shell_call};
+use tagout_agents::{Answer, Pre, ShellCall, shell_call};
 use tagout_gate::policy::targets::normalise;
 use tagout_gate::{Admission, Permit};
+use tagout_ledger::Commitment;
 use tagout_vocab::limits::HOOK_MISSING_MS;
 use tagout_vocab::{Call, Code, Gate, Refusal, Role, Timestamp};
 
@@ -12,7 +14,7 @@ use super::shell;
 use super::work::Work;
 use crate::clock;
 use crate::failure::Failure;
-use crate::notes::{Admitted, Lines, Open};
+use crate::notes::{Admitted, Asked, Lines, Open};
 use crate::verbs::run;
 
 /// Decides about a call.
@@ -62,13 +64,20 @@ pub(super) fn note_permit(work: &Work, pre: &Pre, permit: &Permit) -> Result<(),
 pub(super) fn note(work: &Work, pre: &Pre, what: Admitted) -> Result<(), Failure> {
     // Clients differ in which of the two they report.
     let rewritten = pre.key.with_arguments(&pre.call.arguments);
+    let clockwork = crate::runtime::clockwork()?;
+    let asked = match what {
+        Admitted::Exec(_) => asked(pre, clockwork.random()),
+        Admitted::Guard(_) | Admitted::Done => None,
+    };
     let open = Open {
         key: pre.key.clone(),
         rewritten: Some(rewritten).filter(|rewritten| *rewritten != pre.key),
         lines: lines(pre),
         what,
+        call: pre.call.id.clone(),
+        asked,
     };
-    let unique = crate::runtime::clockwork()?.id("o");
+    let unique = clockwork.id("o");
     work.notes.open(&open, clock::now(), &unique)
 }
 
@@ -79,6 +88,19 @@ fn lines(pre: &Pre) -> Option<Lines> {
         asked,
         given: given.unwrap_or(asked),
     })
+}
+
+/// A commitment to the argument that holds the command, as it was asked with.
+fn asked(pre: &Pre, salt: [u8; 32]) -> Option<Asked> {
+    let (key, command) = match pre.shell.as_ref()? {
+        ShellCall::Line { key, line } => (*key, json!(line)),
+        ShellCall::Lines { key, lines } => (*key, json!(lines)),
+        ShellCall::Program { key, words } => (*key, json!(words)),
+        ShellCall::Typed => return None,
+    };
+    let arguments = json!({ key: command }).to_string();
+    let Commitment { salt, digest } = Commitment::new(salt, arguments.as_bytes());
+    Some(Asked { salt, digest })
 }
 
 /// Asks the engine. A path that a call of this very conversation still holds, although it is done
