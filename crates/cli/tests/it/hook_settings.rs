@@ -26,20 +26,31 @@ struct Installed {
     site: Site,
     binary: PathBuf,
     settings: PathBuf,
+    scope: &'static str,
 }
 
 impl Installed {
     fn with(settings: &str) -> Self {
+        Self::at_scope("project", settings)
+    }
+
+    /// The same for all workspaces of the person.
+    fn at_scope(scope: &'static str, settings: &str) -> Self {
         let site = site_for(&[Client::ClaudeCode]);
         let binary = installed_binary(&site);
-        let path = site.root().join(".claude/settings.local.json");
-        site.write(".claude/settings.local.json", settings);
+        let path = match scope {
+            "project" => site.root().join(".claude/settings.local.json"),
+            _ => site.home().join(".claude/settings.json"),
+        };
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, settings).unwrap();
         let installed = Self {
             site,
             binary,
             settings: path,
+            scope,
         };
-        installed.run(&["install", "claude-code", "--yes"]);
+        installed.run(&["install", "claude-code", "--scope", scope, "--yes"]);
         installed
     }
 
@@ -81,7 +92,12 @@ impl Installed {
             _ => {}
         }
         let mut command = self.command();
-        command.args(Line::of(Client::ClaudeCode, event).words(&self.site));
+        let mut words = Line::of(Client::ClaudeCode, event).words(&self.site);
+        if self.scope != "project" {
+            let at = words.iter().position(|word| word == "--workspace").unwrap();
+            drop(words.drain(at..at + 2));
+        }
+        command.args(words);
         let ran = fed(command, payload.to_string().as_bytes());
         said(Client::ClaudeCode, &ran)
     }
@@ -224,4 +240,41 @@ fn a_hook_that_is_taken_away_is_noticed() {
     at("SessionStart");
     let next = site.tagout(&["intent", "release", "INT-002", "--yes"]);
     assert!(!next.stderr.contains("will not call"), "{}", next.shown());
+}
+
+/// A person who takes the hook out of one scope says nothing about another one, at which it stood
+/// before. No test writes where a machine keeps its own settings, so what the hook once noted of
+/// those is put there by hand.
+#[test]
+fn a_hook_is_missed_at_the_scope_that_it_went_from() {
+    for (is_taken_out, was_managed, is_news) in [
+        (true, false, false),
+        (true, true, true),
+        (false, false, true),
+        (false, true, true),
+    ] {
+        let installed = Installed::at_scope("user", "{}\n");
+        let missed = |event: &str| told(&installed.at(event, "main")).contains("will not call");
+        assert!(!missed("SessionStart"));
+        let states = fs::read_dir(installed.site.home().join(".local/state/tagout"));
+        let mut states = states.unwrap().map(|entry| entry.unwrap().path());
+        // Beside the state lies what a person's own installations need.
+        let stands =
+            states.find_map(|state| Some(state.join("hook/stands")).filter(|at| at.is_dir()));
+        let stands = stands.unwrap();
+        assert!(stands.join("claude-code.user.json").exists());
+        if was_managed {
+            fs::write(stands.join("claude-code.managed.json"), "\"claude-code\"").unwrap();
+        }
+        assert!(!missed("SessionStart"), "it stands at one of them");
+        if is_taken_out {
+            installed.run(&["uninstall", "claude-code", "--scope", "user", "--yes"]);
+        } else {
+            fs::write(&installed.settings, "{}\n").unwrap();
+        }
+        let case = (is_taken_out, was_managed);
+        assert_eq!(missed("SessionStart"), is_news, "{case:?}");
+        let log = installed.site.tagout(&["log", "--json"]).stdout;
+        assert_eq!(log.contains("\"gone\":"), is_news, "{case:?}: {log}");
+    }
 }
