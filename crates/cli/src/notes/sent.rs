@@ -161,3 +161,6 @@ fn late() -> Failure {
     Failure::denied(Code::StateViolation, message)
         .hint("run the command again, as it was asked for at first: the hook sends it here anew")
 }
+
+#[cfg(test)]
+mod tests;
