@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::clients;
-use crate::profile::{Dialect, Event, Profile};
+use crate::profile::{Dialect, Event, Kind, Profile};
 
 macro_rules! clients {
     ($($(#[$doc:meta])* $variant:ident = $module:ident,)+) => {
@@ -92,6 +92,13 @@ impl Client {
     /// The events that `install` registers.
     pub fn registered(self) -> impl Iterator<Item = &'static Event> {
         self.events().filter(|event| event.wait_ms.is_some())
+    }
+
+    /// Whether a hook of the client can put other arguments in place of the model's. Of the events
+    /// that `install` registers it is the one before a tool that can, if any.
+    pub fn rewrites(self) -> bool {
+        let mut pre = self.registered().filter(|event| event.kind == Kind::Pre);
+        pre.any(Event::rewrites)
     }
 
     /// How long Tagout may take for an answer: half of what the client waits, because most clients

@@ -417,6 +417,11 @@ impl Powers {
 }
 
 impl Event {
+    /// Whether its answer can put other arguments in place of the model's.
+    pub fn rewrites(&self) -> bool {
+        self.powers.rewrite != Rewrite::Never
+    }
+
     /// An event that is not registered and whose answer nobody reads.
     pub const fn new(name: &'static str, kind: Kind) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use super::block::{self, MARKDOWN};
 use super::plan::{Base, Place};
 use crate::client::Client;
-use crate::profile::{Kind, Rewrite, Subagents};
+use crate::profile::Subagents;
 
 const TEXT: &str = include_str!("../../data/instructions.txt");
 
@@ -38,8 +38,8 @@ pub fn instruction_block(client: Client) -> String {
     let all = Client::ALL.iter().copied();
     let readers: Vec<Client> = all.filter(|one| instruction_file(*one) == file).collect();
     let shell = match (
-        readers.iter().copied().any(rewrites),
-        readers.iter().copied().all(rewrites),
+        readers.iter().copied().any(Client::rewrites),
+        readers.iter().copied().all(Client::rewrites),
     ) {
         (_, true) => WRAPPED,
         (true, false) => EITHER,
@@ -54,13 +54,6 @@ pub fn instruction_block(client: Client) -> String {
         (false, _) => "",
     };
     TEXT.replace("{shell}", shell).replace("{more}", more)
-}
-
-/// Whether a hook of the client can put other arguments in place of the model's.
-fn rewrites(client: Client) -> bool {
-    let mut pre = client.registered().filter(|event| event.kind == Kind::Pre);
-    pre.next()
-        .is_some_and(|event| event.powers.rewrite != Rewrite::Never)
 }
 
 /// An instruction file's text with the block in it.

@@ -1,7 +1,6 @@
 //! How an agent of a client calls Tagout so that this program answers, and for this workspace.
 
-use tagout_agents::profile::Rewrite;
-use tagout_agents::{Kind, quoted};
+use tagout_agents::quoted;
 use tagout_gate::Places;
 
 use super::own::{self, Here};
@@ -28,7 +27,7 @@ pub(super) struct Called {
 
 impl Called {
     pub(super) fn of(work: &Work) -> Self {
-        let here = here(&work.places).filter(|_| !rewrites(work));
+        let here = here(&work.places).filter(|_| !work.incoming.client.rewrites());
         let Some(here) = here else {
             return Self {
                 program: own::NAME.to_owned(),
@@ -51,14 +50,4 @@ impl Called {
     pub(super) fn exec(&self, command: &str) -> String {
         format!("{} -- {command}", self.verb("exec"))
     }
-}
-
-/// Whether the client lets lines be rewritten. The events of a conversation can't; the one before a
-/// tool can.
-fn rewrites(work: &Work) -> bool {
-    let dialects = work.incoming.client.profile().dialects.iter();
-    let mut pre = dialects
-        .flat_map(|dialect| dialect.events)
-        .filter(|event| event.kind == Kind::Pre);
-    pre.any(|event| event.powers.rewrite != Rewrite::Never)
 }
