@@ -449,3 +449,6 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
     read.map(Some)
         .map_err(|error| Failure::failed(format!("`{}`: {error}", path.display())))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
-//! Commands that were to be confined, that never came there, and whose end nobody reported: recorded
-//! before the notes about them go.
+//! Commands that were to be confined, that never came there, and whose end nobody reported:
+//! recorded before the notes about them go.
 
 use serde_json::Map;
 use tagout_gate::{Engine, Strayed};

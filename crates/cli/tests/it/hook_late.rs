@@ -1,5 +1,5 @@
-//! Commands that the hook sent through `exec` and that came too late, or never: whose they are then,
-//! and what the ledger says of them.
+//! Commands that the hook sent through `exec` and that came too late, or never: whose they are
+//! then, and what the ledger says of them.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -51,8 +51,8 @@ fn own_line(line: &str) -> String {
     format!("'{}' exec -- '{line}'", env!("CARGO_BIN_EXE_tagout"))
 }
 
-/// §13.3: an agent's line that its client lets run too late is refused, and not taken for a person's
-/// who works in that terminal. Made again, it is the agent's; typed again, the person's.
+/// §13.3: an agent's line that its client lets run too late is refused, and not taken for that of a
+/// person who works in that terminal. Made again, it is the agent's; typed again, the person's.
 #[test]
 fn a_line_that_comes_too_late_is_nobodys() {
     let client = Client::Goose;
