@@ -1,5 +1,6 @@
 //! `tagout log`: what happened, for people and for programs.
 
+mod folded;
 mod words;
 
 use std::path::Path;
@@ -142,7 +143,7 @@ impl Table {
         }
         match terminal::columns() {
             Some(columns) if self.columns() > columns => {
-                rows.iter().map(|row| folded(row, columns)).collect()
+                rows.iter().map(|row| folded::row(row, columns)).collect()
             }
             Some(_) | None => rows.iter().map(|row| self.line(row)).collect(),
         }
@@ -165,42 +166,6 @@ impl Table {
             .collect();
         format!("{}\n", cells.join(GAP).trim_end())
     }
-}
-
-/// A row for a terminal that is too narrow: what came of which call on one line, and beneath it the
-/// call's id and what it was about, each cut where the terminal ends. The session is left out; it is
-/// the longest and the same for most rows.
-fn folded(row: &[String; COLUMNS], columns: usize) -> String {
-    let [time, seq, kind, tool, outcome, intent, _, call, what] = row;
-    let is_told = |cell: &&String| *cell != NOTHING;
-    let name = if is_told(&tool) { tool } else { kind };
-    let above = [time, seq, name, outcome, intent];
-    let above: Vec<&str> = above
-        .into_iter()
-        .filter(is_told)
-        .map(String::as_str)
-        .collect();
-    let below = [call, what];
-    let below: Vec<&str> = below
-        .into_iter()
-        .filter(is_told)
-        .map(String::as_str)
-        .collect();
-    let mut out = fitted(&above.join(GAP), columns);
-    out.push('\n');
-    if !below.is_empty() {
-        out.push_str(&fitted(&format!("    {}", below.join(GAP)), columns));
-        out.push('\n');
-    }
-    out
-}
-
-fn fitted(line: &str, columns: usize) -> String {
-    if line.chars().count() <= columns {
-        return line.to_owned();
-    }
-    let kept = line.chars().take(columns.saturating_sub(1));
-    kept.chain(['…']).collect()
 }
 
 fn cells(event: &Event, what: String) -> [String; COLUMNS] {
