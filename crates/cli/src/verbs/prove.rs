@@ -62,7 +62,7 @@ fn number(reader: &Reader, word: &str) -> Result<u64, Failure> {
             return Ok(event.seq);
         }
         if alike.len() < ALIKE && event.body.event_id.starts_with(word) {
-            alike.push((event.body.event_id.to_string(), event.seq));
+            alike.push((event.body.event_id.clone(), event.seq));
         }
     }
     let sought = Sought {

@@ -389,7 +389,7 @@ fn the_beginning_of_a_call_is_enough() {
     assert_eq!(files(&site), before);
     let same = first.bytes().zip(second.bytes());
     let same = same.take_while(|(one, other)| one == other).count();
-    let ran = undo(&site, &[&first[..=same]]);
+    let ran = undo(&site, &[first.get(..=same).unwrap()]);
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     assert_eq!(json(&ran)["calls"], serde_json::json!([first]));
     assert_eq!(site.read("src/new.rs"), None);

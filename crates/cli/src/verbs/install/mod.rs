@@ -123,8 +123,8 @@ pub(crate) fn uninstall(place: &PlaceArgs, args: &UninstallArgs) -> Result<Exit,
     let lessons = wanted.lessons();
     if !lessons.is_empty() {
         report::note(&format!(
-            "what failed checks taught agents stays in {}, under its own heading: it is meant to be \
-             committed, and yours to delete",
+            "what failed checks taught agents stays in {}, under its own heading: it is meant to \
+             be committed, and yours to delete",
             lessons.join(" and ")
         ));
     }

@@ -1,5 +1,7 @@
 //! A row of the log for a terminal that is too narrow for all of its columns.
 
+use std::fmt::Write as _;
+
 use super::{COLUMNS, GAP, NOTHING};
 
 /// How far the lines beneath the first stand in.
@@ -22,7 +24,8 @@ pub(super) fn row(row: &[String; COLUMNS], columns: usize) -> String {
     out.push('\n');
     let inner = columns.saturating_sub(INDENT.len());
     for line in wrapped(&joined(&[call, what]), inner) {
-        out.push_str(&format!("{INDENT}{line}\n"));
+        // Writing into a `String` cannot fail.
+        writeln!(out, "{INDENT}{line}").unwrap_or_default();
     }
     out
 }
