@@ -383,8 +383,7 @@ fn first_intent(name: &str, scope: &[String]) -> Result<Intent, Failure> {
     let scope = args::patterns::each(scope)?;
     // Before anything is written: a file that can't be accepted is one that a person has to mend.
     Owned::parse(&scope).map_err(|error| {
-        Failure::invalid(format!("`--scope`: {error}"))
-            .hint("patterns begin at the workspace's root: `--scope 'src/**'`")
+        Failure::invalid(error).hint("patterns begin at the workspace's root, as `src/**` does")
     })?;
     Ok(Intent {
         id: IntentId::new("INT-001").map_err(Failure::failed)?,

@@ -68,6 +68,8 @@ fn wrong_answers_are_asked_again() {
     let mut terminal = Terminal::start(&machine, "init");
     terminal.answer(ABOUT, "Work\n");
     terminal.answer(FILES, "../elsewhere/**\n");
+    // Nobody typed an option.
+    terminal.answer("\npattern 1 of the scope, `../elsewhere/**`", "");
     terminal.answer(FILES, "src/**\n");
     terminal.answer(CLIENT, "perhaps\n");
     terminal.answer("`perhaps` is neither yes nor no", "");
