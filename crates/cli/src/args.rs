@@ -4,6 +4,7 @@ mod clients;
 mod commands;
 mod identity;
 mod ledger;
+pub(crate) mod patterns;
 mod plain;
 mod runtime;
 mod trace;

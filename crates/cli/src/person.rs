@@ -6,7 +6,7 @@ use tagout_vocab::Code;
 use tagout_vocab::limits::ASKED_COUNT_MAX;
 
 use crate::failure::Failure;
-use crate::report;
+use crate::{args, report};
 
 /// Refuses a verb unless a person runs it: at a terminal, or in a script that says `--yes`. Inside
 /// a governed call it was refused before it began.
@@ -21,6 +21,12 @@ pub(crate) fn required(yes: bool, verb: &str) -> Result<(), Failure> {
     );
     Err(Failure::denied(code, message)
         .hint("run it at a terminal; in a script of a person's own: add `--yes`"))
+}
+
+/// Whether a person looks at what is printed: at a terminal, on which no governed call runs.
+pub(crate) fn reads() -> bool {
+    let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    at_terminal && io::stderr().is_terminal() && !args::is_governed()
 }
 
 /// Asks for a yes, unless it was given on the command line.

@@ -1,6 +1,7 @@
-//! The session of a terminal: the same for every command that is typed there.
+//! The terminal: its session, the same for every command that is typed there, and its width.
 
 use std::fs;
+use std::io;
 
 use crate::failure::Failure;
 
@@ -15,6 +16,13 @@ pub(crate) fn session() -> Result<String, Failure> {
     let stat = fs::read_to_string(format!("/proc/{leader}/stat")).unwrap_or_default();
     let started = field(&stat, 19).unwrap_or("0").to_owned();
     Ok(format!("terminal-{leader}-{started}"))
+}
+
+/// The columns of the terminal that data is printed to. Nothing where it goes elsewhere, or where
+/// the terminal does not tell.
+pub(crate) fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 
 /// A field after the program's name, which may itself hold blanks and brackets.

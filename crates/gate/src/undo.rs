@@ -185,6 +185,13 @@ impl Engine {
         Ok(PlannedUndo { back, calls })
     }
 
+    /// The calls with changes whose ids begin like this, no more than so many.
+    pub fn calls_like(&self, start: &str, count: usize) -> Result<Vec<CallId>, GateError> {
+        drop(self.catch_up()?);
+        let mut book = Book::open(&self.inner.site)?;
+        book.begin()?.begun_like(start, count)
+    }
+
     /// B4: takes back what was planned, as a new call with an event of its own. If anything is no
     /// longer as the plan found it, nothing is written.
     pub fn undo(&self, planned: &PlannedUndo, by: &str) -> Result<Undone, GateError> {

@@ -173,6 +173,7 @@ const INSTALL: Install = Install {
         rules(MANAGED, "permissions.ask", Narrow::Ask),
     ],
     needs: &[],
+    once: &[],
     open: &[
         "a repository's settings can switch a user's hooks off; the managed scope withstands it",
         "the flags `--bare` and `--safe-mode` skip hooks below the managed scope",

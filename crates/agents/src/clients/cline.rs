@@ -1,7 +1,7 @@
 //! Cline: an executable file for each event, and only its standard output counts.
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
-use crate::install::plan::{At, Install, Layout, Shows};
+use crate::install::plan::{At, Install, Layout, Scope, Shows};
 use crate::install::sources::Source;
 use crate::profile::{
     Ask, Denial, Dialect, Ending, Event, Evidence, Failing, Form, Keys, Kind, Mark, Powers,
@@ -117,6 +117,16 @@ const INSTALL: Install = Install {
     switches: &[],
     rules: &[],
     needs: &["switch hooks on in the editor's extension; the command line has them on"],
+    once: &[
+        (
+            Scope::Project,
+            "hooks are on, which the editor's extension leaves to you",
+        ),
+        (
+            Scope::User,
+            "hooks are on, which the editor's extension leaves to you",
+        ),
+    ],
     open: &[
         "a denial ends the whole run, so the agent can't recover from it",
         "a hook that fails to start is passed over without a word",

@@ -3,7 +3,7 @@
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
     At, Command, Does, Handler, Held, Install, Layout, Moved, Off, OwnSandbox, RuleSource,
-    RuleSyntax, Shows, Switch, Unit,
+    RuleSyntax, Scope, Shows, Switch, Unit,
 };
 use crate::install::sources::Source;
 use crate::profile::{
@@ -149,6 +149,10 @@ const INSTALL: Install = Install {
          and agents use edit tools; or start it with `--sandbox danger-full-access`, which gives \
          that sandbox up: Tagout's confines each command that reaches the hook, and what reaches \
          none runs without walls, so have the hooks trusted or managed first",
+    ],
+    once: &[
+        (Scope::Project, "you trust this project and its hooks"),
+        (Scope::User, "you trust its hooks"),
     ],
     open: &[
         "hooks that nobody has trusted are as if they were not there: Codex runs none of them; \

@@ -2,7 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Command, Does, Handler, Install, Layout, Moved, Off, Shows, Switch, Unit,
+    At, Command, Does, Handler, Install, Layout, Moved, Off, Scope, Shows, Switch, Unit,
 };
 use crate::install::sources::Source;
 use crate::profile::{
@@ -170,6 +170,7 @@ const INSTALL: Install = Install {
         "where commands are allowed beforehand, allow the folders of Tagout's program and state \
          too (`--add-dir`), or the client asks about each of them",
     ],
+    once: &[(Scope::Project, "you trust this folder")],
     open: &[
         "a trusted repository's settings can switch hooks off; the managed scope withstands it",
         "the editor reads the same folder, so its calls reach this hook too",

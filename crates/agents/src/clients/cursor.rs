@@ -2,7 +2,8 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Closed, Command, Handler, Install, Layout, Narrow, RuleSource, RuleSyntax, Shows, Unit,
+    At, Closed, Command, Handler, Install, Layout, Narrow, RuleSource, RuleSyntax, Scope, Shows,
+    Unit,
 };
 use crate::install::sources::Source;
 use crate::profile::{
@@ -158,6 +159,7 @@ const INSTALL: Install = Install {
         rules(USER_RULES, "permissions.deny"),
     ],
     needs: &["trust the workspace, or its hooks are not read"],
+    once: &[(Scope::Project, "you trust this workspace")],
     open: &[
         "a question works only before shell commands, when the call is already judged",
         "text typed into a running command is hidden from hooks",

@@ -115,6 +115,7 @@ const INSTALL: Install = Install {
     ],
     rules: &[lines(SETTINGS[0]), lines(SETTINGS[1])],
     needs: &[],
+    once: &[],
     open: &[
         "the hook file can be changed in the middle of a session, and the change counts at once",
         "a question to the person lets the tool run when permissions are skipped",

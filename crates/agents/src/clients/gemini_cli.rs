@@ -3,7 +3,7 @@
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
     At, Command, Does, Handler, Held, Install, Layout, Moved, Narrow, Off, OwnSandbox, RuleSource,
-    RuleSyntax, Shows, Switch, Unit,
+    RuleSyntax, Scope, Shows, Switch, Unit,
 };
 use crate::install::sources::Source;
 use crate::profile::{
@@ -130,6 +130,7 @@ const INSTALL: Install = Install {
         rules(USER, "excludeTools", Narrow::Deny),
     ],
     needs: &["trust the folder, or its settings are not read"],
+    once: &[(Scope::Project, "you trust this folder")],
     open: &[
         "a trusted repository's settings can switch hooks off; the managed scope withstands it, \
          but for a list of disabled hooks that names its very command",

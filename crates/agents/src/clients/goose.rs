@@ -89,6 +89,7 @@ const INSTALL: Install = Install {
     switches: &[],
     rules: &[],
     needs: &[],
+    once: &[],
     open: &[
         "a subagent's calls reach no hook, so delegating is denied",
         "arguments can't be rewritten, so shell commands run as they are or not at all",

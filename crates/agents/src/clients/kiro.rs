@@ -96,6 +96,7 @@ const INSTALL: Install = Install {
     switches: &[],
     rules: &[],
     needs: &["versions before 3 keep hooks in an agent's own file, which `install` does not write"],
+    once: &[],
     open: &[
         "no question and no rewriting: only code 2 before a tool",
         "a payload without a session is refused",

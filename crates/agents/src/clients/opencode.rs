@@ -146,6 +146,7 @@ const INSTALL: Install = Install {
     switches: &[],
     rules: &[table(CONFIGURATION[0]), table(CONFIGURATION[1])],
     needs: &[],
+    once: &[],
     open: &[
         "a plugin that does not load is passed over without a word",
         "nobody can be asked in the middle of a call; a person agrees in a terminal",

@@ -3,7 +3,7 @@
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
     At, Command, Does, Handler, Install, Layout, Moved, Narrow, Off, OwnSandbox, RuleSource,
-    RuleSyntax, Shows, Switch, Unit,
+    RuleSyntax, Scope, Shows, Switch, Unit,
 };
 use crate::install::sources::Source;
 use crate::profile::{
@@ -113,6 +113,7 @@ const INSTALL: Install = Install {
         rules(USER, "tools.exclude", Narrow::Deny),
     ],
     needs: &["trust the folder, or its settings are not read"],
+    once: &[(Scope::Project, "you trust this folder")],
     open: &[
         "other arguments than the model's are dropped, so shell commands can't be rewritten",
         "a trusted repository's settings can switch hooks off, and there is no managed scope",

@@ -2,7 +2,7 @@
 
 use super::{WAIT_BRIEF_MS, WAIT_MS};
 use crate::install::plan::{
-    At, Command, Does, Handler, Install, Layout, Moved, Off, Shows, Switch, Unit,
+    At, Command, Does, Handler, Install, Layout, Moved, Off, Scope, Shows, Switch, Unit,
 };
 use crate::install::sources::Source;
 use crate::profile::{
@@ -116,6 +116,10 @@ const INSTALL: Install = Install {
     ],
     rules: &[],
     needs: &["trust the workspace; hooks are a preview and may have to be switched on"],
+    once: &[(
+        Scope::Project,
+        "you trust this workspace and hooks are switched on",
+    )],
     open: &[
         "its hooks are those of the command line, whose files it reads; payloads tell them apart",
     ],

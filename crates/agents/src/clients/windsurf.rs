@@ -120,6 +120,7 @@ const INSTALL: Install = Install {
     switches: &[],
     rules: &[],
     needs: &[],
+    once: &[],
     open: &[
         "no question, no rewriting, no context: only code 2 before a tool",
         "tools beyond reading, writing, commands and MCP reach no hook",

@@ -134,6 +134,9 @@ pub struct Install {
     pub rules: &'static [RuleSource],
     /// What a person has to do before the hooks run.
     pub needs: &'static [&'static str],
+    /// The step without which the hooks of a scope are there and do not run, in words that follow
+    /// «governed once».
+    pub once: &'static [(Scope, &'static str)],
     /// What stays open by the client's own limits.
     pub open: &'static [&'static str],
     /// The variables that move the user's folders, which the caller has to honour.
@@ -144,6 +147,15 @@ pub struct Install {
     pub sandbox: Option<OwnSandbox>,
     /// What the managed file has to say besides, so that no repository switches its hooks off.
     pub held: Option<Held>,
+}
+
+impl Install {
+    /// The step that a person still has to take for the hooks of a scope.
+    pub fn once(&self, scope: Scope) -> Option<&'static str> {
+        let mut steps = self.once.iter();
+        let step = steps.find(|(of, _)| *of == scope);
+        step.map(|(_, step)| *step)
+    }
 }
 
 /// A setting that is true in the managed file.

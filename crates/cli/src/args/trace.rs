@@ -117,7 +117,7 @@ pub(crate) struct TraceQueryArgs {
     tagout undo --intent INT-001")]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["call", "session", "intent"])))]
 pub(crate) struct UndoArgs {
-    /// The call, from `tagout blame` or `tagout log`
+    /// The call, from `tagout blame` or `tagout log`; the beginning of its id is enough
     pub(crate) call: Option<String>,
 
     /// Everything of this conversation

@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::{args, person, report, runtime, site, state};
 
 mod begun;
+mod usual;
 
 use begun::Whose;
 
@@ -45,11 +46,15 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
     };
     is_repository(&places.root)?;
     let offered = offered(&places, args)?;
+    let owned = offered.first.as_ref().map(owned);
     let (kept, wanted): (Vec<Wanted>, Vec<Wanted>) = wanted(&places.root, args, offered.first)?
         .into_iter()
         .partition(|file| places.root.join(file.name).exists());
     let hooks = install::Wanted::new(&places, Scope::Project)?;
     show(&places, &wanted, args.yes);
+    if let Some(owned) = owned.filter(|_| !args.yes) {
+        report::note(&owned);
+    }
     hooks.announce(&offered.clients, args.yes)?;
     person::agrees(args.yes, "Set this workspace up?").map_err(|failure| Failure {
         hint: Some("no file was written; `tagout init` asks again whenever you like".to_owned()),
@@ -173,6 +178,21 @@ fn show(places: &Places, wanted: &[Wanted], yes: bool) {
     }
 }
 
+/// What a first intent would own, for the eyes of whoever agrees to it.
+fn owned(intent: &Intent) -> String {
+    let scope = intent.owned_scope.join(" ");
+    let all = intent
+        .owned_scope
+        .iter()
+        .any(|one| one == usual::EVERYTHING);
+    let all = if all {
+        ": everything in this folder but what gives authority"
+    } else {
+        ""
+    };
+    format!("{} would own {}{all}", intent.id, report::plain(&scope))
+}
+
 /// Says what was there already, and which arguments therefore changed nothing. Gives the latter.
 fn told_of_kept(kept: &[Wanted], again: bool) -> Vec<&'static str> {
     if !again && kept.is_empty() {
@@ -283,18 +303,22 @@ fn asked_intent(root: &Path) -> Result<Option<Intent>, Failure> {
     if name.is_empty() {
         return Ok(None);
     }
-    let usual = if root.join("src").is_dir() {
-        "src/**"
+    let usual = usual::scope(root);
+    let nothing = usual.join(" ");
+    let all = if nothing == usual::EVERYTHING {
+        ", which is everything here"
     } else {
-        "**"
+        ""
     };
-    let question =
-        format!("Which files may it change? (several with spaces between, nothing: {usual})");
+    let question = format!(
+        "Which files may it change? (several with spaces between, nothing: {nothing}{all})"
+    );
     person::understood(&question, |scope| {
-        let scope = if scope.is_empty() { usual } else { scope };
-        // Lists are often written with commas, which no pattern means.
-        let patterns = scope.split([' ', '\t', ',']).filter(|one| !one.is_empty());
-        let patterns: Vec<String> = patterns.map(str::to_owned).collect();
+        let patterns = if scope.is_empty() {
+            usual.clone()
+        } else {
+            args::patterns::listed(scope)?
+        };
         first_intent(&name, &patterns).map(Some)
     })
 }
@@ -356,16 +380,16 @@ fn wanted(root: &Path, args: &InitArgs, first: Option<Intent>) -> Result<Vec<Wan
 }
 
 fn first_intent(name: &str, scope: &[String]) -> Result<Intent, Failure> {
+    let scope = args::patterns::each(scope)?;
     // Before anything is written: a file that can't be accepted is one that a person has to mend.
-    Owned::parse(scope).map_err(|error| {
-        Failure::invalid(format!("`--scope`: {error}"))
-            .hint("patterns begin at the workspace's root: `--scope 'src/**'`")
+    Owned::parse(&scope).map_err(|error| {
+        Failure::invalid(error).hint("patterns begin at the workspace's root, as `src/**` does")
     })?;
     Ok(Intent {
         id: IntentId::new("INT-001").map_err(Failure::failed)?,
         name: name.to_owned(),
         status: IntentStatus::InProgress,
-        owned_scope: scope.to_vec(),
+        owned_scope: scope,
         constraints: Vec::new(),
         acceptance_criteria: Vec::new(),
         related_requirements: Vec::new(),

@@ -1,5 +1,6 @@
 //! `tagout log`: what happened, for people and for programs.
 
+mod folded;
 mod words;
 
 use std::path::Path;
@@ -15,7 +16,7 @@ use crate::args::{LogArgs, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::state::State;
-use crate::{clock, moments, report, runtime, site};
+use crate::{clock, moments, report, runtime, site, terminal};
 
 /// Shows the events that were asked for, and goes on if told to.
 pub(crate) fn run(place: &PlaceArgs, args: &LogArgs) -> Result<Exit, Failure> {
@@ -118,6 +119,12 @@ fn shown(table: &mut Table, (index, events): (&Index, &[Event]), json: bool) -> 
 
 const COLUMNS: usize = 9;
 
+/// What stands between two columns.
+const GAP: &str = "  ";
+
+/// What stands where there is nothing to say.
+const NOTHING: &str = "-";
+
 /// Lines whose columns stay where they are while more lines come.
 #[derive(Debug, Default)]
 struct Table {
@@ -134,7 +141,18 @@ impl Table {
                 *width = cell.chars().count().max(*width);
             }
         }
-        rows.iter().map(|row| self.line(row)).collect()
+        match terminal::columns() {
+            Some(columns) if self.columns() > columns => {
+                rows.iter().map(|row| folded::row(row, columns)).collect()
+            }
+            Some(_) | None => rows.iter().map(|row| self.line(row)).collect(),
+        }
+    }
+
+    /// What a line needs at most.
+    fn columns(&self) -> usize {
+        let gaps = GAP.len().saturating_mul(COLUMNS.saturating_sub(1));
+        self.widths.iter().sum::<usize>().saturating_add(gaps)
     }
 
     fn line(&self, row: &[String; COLUMNS]) -> String {
@@ -146,13 +164,13 @@ impl Table {
                 _ => format!("{cell:<width$}"),
             })
             .collect();
-        format!("{}\n", cells.join("  ").trim_end())
+        format!("{}\n", cells.join(GAP).trim_end())
     }
 }
 
 fn cells(event: &Event, what: String) -> [String; COLUMNS] {
     let body = &event.body;
-    let known = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), report::plain);
+    let known = |text: Option<&str>| text.map_or_else(|| NOTHING.to_owned(), report::plain);
     let code = body.verdict_code.as_deref();
     let code = code.filter(|code| *code != Code::Allowed.as_str());
     // Only what is said of a command has a lane.

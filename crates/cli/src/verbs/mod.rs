@@ -9,6 +9,7 @@ mod exec;
 mod explain;
 mod grant;
 mod hook;
+mod ids;
 mod init;
 mod inside;
 mod install;

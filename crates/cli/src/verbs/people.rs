@@ -52,7 +52,11 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
             report::line(&line)?;
         }
     }
-    let nothing = requests.is_empty() && questions.is_empty() && proposals.is_empty();
+    let asked = !requests.is_empty() || !proposals.is_empty();
+    if person::reads() {
+        told_how(asked, !questions.is_empty());
+    }
+    let nothing = !asked && questions.is_empty();
     match parked {
         0 if nothing => report::note("nothing waits for a person"),
         0 => {}
@@ -62,6 +66,16 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
         )),
     }
     Ok(Exit::Done)
+}
+
+/// The verbs for people. §13.2: agents read what waits too, so no line is whole.
+fn told_how(asked: bool, questions: bool) {
+    if asked {
+        report::note("`tagout approve ID` agrees, `tagout reject ID --reason WHY` does not");
+    }
+    if questions {
+        report::note("`tagout answer ID TEXT` answers a question");
+    }
 }
 
 /// What a person agrees to, argument by argument. A long text is shown by its beginning and its

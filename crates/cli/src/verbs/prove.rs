@@ -7,6 +7,7 @@ use serde_json::json;
 use tagout_ledger::{LedgerError, Proof, Reader};
 use tagout_workspace::files;
 
+use super::ids::{ALIKE, Sought};
 use crate::args::{PlaceArgs, ProveArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -49,22 +50,34 @@ pub(crate) fn run(place: &PlaceArgs, args: &ProveArgs) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-/// The number of an event that is named by its number or its id.
+/// The number of an event that is named by its number, its id or the beginning of that.
 fn number(reader: &Reader, word: &str) -> Result<u64, Failure> {
     if let Ok(seq) = word.parse() {
         return Ok(seq);
     }
+    let mut alike = Vec::new();
     for event in reader.events_from(0)? {
         let event = event?;
         if event.body.event_id == word {
             return Ok(event.seq);
         }
+        if alike.len() < ALIKE && event.body.event_id.starts_with(word) {
+            alike.push((event.body.event_id.clone(), event.seq));
+        }
     }
-    Err(unknown(&format!("the ledger holds no event `{word}`")))
+    let sought = Sought {
+        typed: word,
+        what: "event",
+        hint: SHOWN_BY,
+    };
+    let (_, seq) = sought.among(alike, |(id, _)| id.as_str())?;
+    Ok(seq)
 }
 
+const SHOWN_BY: &str = "`tagout log` shows the numbers, `tagout log --json` the ids";
+
 fn unknown(message: &dyn std::fmt::Display) -> Failure {
-    Failure::invalid(message).hint("`tagout log` shows the numbers, `tagout log --json` the ids")
+    Failure::invalid(message).hint(SHOWN_BY)
 }
 
 /// A file that is there stays as it is: agents may prove, and must not replace anything by it.

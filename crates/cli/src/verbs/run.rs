@@ -53,6 +53,7 @@ pub(super) fn in_words(
     let books = &engine.shelf().books;
     let select = format!("`{}`", books.name_of(Role::SelectIntent));
     let propose = format!("`{}`", books.name_of(Role::ProposeIntent));
+    refusal.reason = reason_in_words(refusal, engine, typed);
     refusal.remedy = refusal
         .remedy
         .replace(&format!("call {select}"), &format!("run {typed}"))
@@ -62,6 +63,17 @@ pub(super) fn in_words(
             "`tagout intent list`",
             &format!("`{}`", called("intent list")),
         );
+}
+
+/// G4's sentence stays as it is, and names a tool: what that is called at this door follows it.
+pub(super) fn reason_in_words(refusal: &Refusal, engine: &Engine, typed: &str) -> String {
+    let select = engine.shelf().books.name_of(Role::SelectIntent);
+    let reason = &refusal.reason;
+    if reason.contains(&format!("'{select}'")) {
+        format!("{reason} Here that is {typed}.")
+    } else {
+        reason.clone()
+    }
 }
 
 fn session_id(session: &SessionArgs) -> Result<SessionId, Failure> {

@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use tagout_gate::trace::merge::ConflictHunk;
 use tagout_gate::trace::undo::{Clash, Conflict, Edit, EntryKind, Loss, difference};
-use tagout_gate::{GateError, PlannedUndo, UndoTarget};
+use tagout_gate::{Engine, GateError, PlannedUndo, UndoTarget};
 use tagout_vocab::{CallId, Code, IntentId, SessionId};
 use tagout_workspace::RelPath;
 
+use super::ids::{ALIKE, Sought};
 use crate::args::{PlaceArgs, UndoArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -19,7 +20,7 @@ use crate::{args, person, report, runtime};
 pub(crate) fn run(place: &PlaceArgs, args: &UndoArgs) -> Result<Exit, Failure> {
     person::required(args.yes || args.dry_run, "undo")?;
     let engine = runtime::open(place)?;
-    let planned = engine.plan_undo(&target(args)?)?;
+    let planned = engine.plan_undo(&target(&engine, args)?)?;
     let plan = planned.plan();
     if !plan.is_clean() {
         return conflict(&planned, args.json);
@@ -83,7 +84,7 @@ fn counted(calls: usize) -> String {
     }
 }
 
-fn target(args: &UndoArgs) -> Result<UndoTarget, Failure> {
+fn target(engine: &Engine, args: &UndoArgs) -> Result<UndoTarget, Failure> {
     let wrong =
         |text: &str, error: &dyn std::fmt::Display| Failure::invalid(format!("`{text}`: {error}"));
     if let Some(text) = &args.session {
@@ -95,8 +96,14 @@ fn target(args: &UndoArgs) -> Result<UndoTarget, Failure> {
         return Ok(UndoTarget::Intent(id));
     }
     let text = args.call.as_deref().unwrap_or_default();
-    let id = CallId::new(text).map_err(|error| wrong(text, &error))?;
-    Ok(UndoTarget::Call(id))
+    CallId::new(text).map_err(|error| wrong(text, &error))?;
+    let sought = Sought {
+        typed: text,
+        what: "call with changes",
+        hint: "`tagout log` and `tagout blame FILE` show the ids of calls",
+    };
+    let alike = engine.calls_like(text, ALIKE)?;
+    Ok(UndoTarget::Call(sought.among(alike, CallId::as_str)?))
 }
 
 /// The difference as a person reads it; a folder that comes or goes says nothing of its own.

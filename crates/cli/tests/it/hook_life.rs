@@ -594,3 +594,32 @@ fn an_ungoverned_repository_is_passed_in_silence() {
     assert_eq!(files(&states), before, "no state was written");
     assert_eq!(files(elsewhere.path()), Vec::new());
 }
+
+/// At its start a conversation is told which intents are open and which another one holds, until
+/// when; its own are open to it.
+#[test]
+fn held_intents_are_told_as_held() {
+    let client = Client::ClaudeCode;
+    let site = Site::new(&[]);
+    let starts = |session: &str| told(&happen(&site, client, "SessionStart", session, ""));
+    assert!(starts("a").contains("Open intents: INT-001."));
+    select(&site, client, "b", "INT-001");
+    let list = site.tagout(&["intent", "list"]).stdout;
+    let (_, until) = list.split_once("until ").unwrap();
+    let (until, _) = until.split_once(')').unwrap();
+    let said = starts("a");
+    let held =
+        format!("No intent is free; other conversations hold INT-001 until {until}, or longer");
+    assert!(
+        said.contains(&held) && said.contains("intent propose"),
+        "{said}"
+    );
+    assert!(starts("b").contains("Open intents: INT-001."));
+    let new = [
+        "intent", "new", "--yes", "--name", "Docs", "--scope", "docs/**",
+    ];
+    assert_eq!(site.tagout(&new).code, Some(0));
+    let said = starts("a");
+    let open = "Open intents: INT-002. Other conversations hold INT-001 until";
+    assert!(said.contains(open), "{said}");
+}

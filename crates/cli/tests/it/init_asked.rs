@@ -1,15 +1,9 @@
 //! `tagout init` at a terminal: its questions, answered well, badly and not at all.
 
-use std::io::{Read as _, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
+use std::fs;
 
 use crate::machine::Machine;
-
-/// A generous wait for the next thing to be shown.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::terminal::Terminal;
 
 const ABOUT: &str = "What is the first work about?";
 const FILES: &str = "Which files may it change?";
@@ -19,80 +13,6 @@ const AGREED: &str = "Set this workspace up?";
 /// What a person types.
 const END_OF_INPUT: &str = "\u{4}";
 const INTERRUPT: &str = "\u{3}";
-
-/// A program at a terminal, which `script` provides.
-struct Terminal {
-    child: Child,
-    typed: Option<ChildStdin>,
-    shown: Receiver<Vec<u8>>,
-    /// Everything that was shown since the last look.
-    text: String,
-}
-
-impl Terminal {
-    fn start(machine: &Machine, words: &str) -> Self {
-        let line = format!("{} {words}", machine.program().display());
-        let mut command = Command::new("script");
-        let own = machine.command(&[]);
-        command
-            .args(["-qefc", &line, "/dev/null"])
-            .current_dir(machine.root())
-            .env_clear()
-            .envs(
-                own.get_envs()
-                    .filter_map(|(key, value)| Some((key, value?))),
-            )
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut out = child.stdout.take().unwrap();
-        let (send, shown) = channel();
-        thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(read) = out.read(&mut bytes) {
-                if read == 0 || send.send(bytes[..read].to_vec()).is_err() {
-                    break;
-                }
-            }
-        });
-        let typed = child.stdin.take();
-        Self {
-            child,
-            typed,
-            shown,
-            text: String::new(),
-        }
-    }
-
-    /// Waits for a question, and types.
-    fn answer(&mut self, question: &str, typed: &str) {
-        let rest = loop {
-            if let Some((_, rest)) = self.text.split_once(question) {
-                break rest.to_owned();
-            }
-            match self.shown.recv_timeout(PATIENCE) {
-                Ok(bytes) => self.text.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    panic!("`{question}` was not asked: {}", self.text)
-                }
-            }
-        };
-        self.text = rest;
-        let input = self.typed.as_mut().unwrap();
-        input.write_all(typed.as_bytes()).unwrap();
-        input.flush().unwrap();
-    }
-
-    /// The code that it ends with, and what it showed at the end.
-    fn ended(mut self) -> (Option<i32>, String) {
-        while let Ok(bytes) = self.shown.recv_timeout(PATIENCE) {
-            self.text.push_str(&String::from_utf8_lossy(&bytes));
-        }
-        drop(self.typed.take());
-        let code = self.child.wait().unwrap().code();
-        (code, self.text)
-    }
-}
 
 fn machine() -> Machine {
     let machine = Machine::bare();
@@ -148,6 +68,8 @@ fn wrong_answers_are_asked_again() {
     let mut terminal = Terminal::start(&machine, "init");
     terminal.answer(ABOUT, "Work\n");
     terminal.answer(FILES, "../elsewhere/**\n");
+    // Nobody typed an option.
+    terminal.answer("\npattern 1 of the scope, `../elsewhere/**`", "");
     terminal.answer(FILES, "src/**\n");
     terminal.answer(CLIENT, "perhaps\n");
     terminal.answer("`perhaps` is neither yes nor no", "");
@@ -196,4 +118,130 @@ fn nothing_is_left_half_written() {
     assert!(shown.contains("nothing was done"), "{shown}");
     assert!(shown.contains("no file was written"), "{shown}");
     assert!(!shown.contains("error"), "{shown}");
+}
+
+/// What a first intent owns, pattern by pattern.
+fn owned(machine: &Machine) -> Vec<String> {
+    let shown = machine.run(&["intent", "show", "INT-001", "--json"]);
+    let shown = &shown.json_lines()[0]["owned_scope"];
+    let patterns = shown.as_array().unwrap().iter();
+    patterns
+        .map(|one| one.as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// A comma ends a pattern only where a blank follows; one that may be meant either way is asked
+/// about, because each guess would own other files than were meant.
+#[test]
+fn commas_are_not_guessed_at() {
+    let machine = machine();
+    let mut terminal = Terminal::start(&machine, "init");
+    terminal.answer(ABOUT, "Work\n");
+    terminal.answer(FILES, "data/a,b/**\n");
+    terminal.answer("is it one pattern or several?", "");
+    terminal.answer(FILES, "src/{a, b}/**\n");
+    terminal.answer("a `{` has no `}`", "");
+    terminal.answer(FILES, "src/{a,b}/**, data/a[,]b/**, docs/,\n");
+    terminal.answer(CLIENT, "\n");
+    terminal.answer(AGREED, "y\n");
+    let (code, shown) = terminal.ended();
+    assert_eq!(code, Some(0), "{shown}");
+    assert_eq!(owned(&machine), ["src/{a,b}/**", "data/a[,]b/**", "docs/"]);
+}
+
+/// The same comma in an option, for people and for agents.
+#[test]
+fn commas_in_options_are_not_guessed_at() {
+    let bare = Machine::bare();
+    let before = bare.tree();
+    let init = [
+        "init",
+        "--yes",
+        "--intent",
+        "Work",
+        "--scope",
+        "lib/**,docs/**",
+    ];
+    let ran = bare.run(&init);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    assert_eq!(bare.tree(), before);
+
+    let machine = Machine::new();
+    let new = ["intent", "new", "--yes", "--name", "More", "--scope"];
+    let propose = [
+        "intent", "propose", "--name", "More", "--reason", "why", "--scope",
+    ];
+    for verb in [&new[..], &propose] {
+        let ran = machine.run(&[verb, &["lib/**, docs/**"]].concat());
+        assert_eq!(ran.code, Some(3), "{}", ran.shown());
+        assert!(
+            ran.stderr.contains("`--scope` once for each"),
+            "{}",
+            ran.shown()
+        );
+        let ran = machine.run(&[verb, &["lib/{a,b}/**"]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    }
+}
+
+/// Where nothing is typed, a first intent owns the folders with source, which is shown before
+/// anybody agrees; and if that is everything, it says so.
+#[test]
+fn what_an_intent_owns_by_itself() {
+    let cases = [
+        (&["src/a.txt", "lib/a.rs"][..], "src/**"),
+        (
+            &["crates/one/src/a.rs", "xtask/src/b.rs", "target/a.rs"],
+            "crates/** xtask/**",
+        ),
+        (
+            &["shop/__init__.py", "docs/a.md", ".vscode/a.js", "setup.py"],
+            "shop/**",
+        ),
+        (&["main.py"], "**"),
+        (&[], "**"),
+    ];
+    for (files, wanted) in cases {
+        let machine = machine();
+        for file in files {
+            machine.write(&format!("repo/{file}"), "x\n");
+        }
+        let mut terminal = Terminal::start(&machine, "init");
+        terminal.answer(ABOUT, "Work\n");
+        let all = wanted == "**";
+        let more = if all {
+            ", which is everything here"
+        } else {
+            ""
+        };
+        terminal.answer(&format!("nothing: {wanted}{more})"), "\n");
+        terminal.answer(CLIENT, "\n");
+        let more = if all {
+            ": everything in this folder"
+        } else {
+            ""
+        };
+        terminal.answer(&format!("INT-001 would own {wanted}{more}"), "");
+        terminal.answer(AGREED, "y\n");
+        let (code, shown) = terminal.ended();
+        assert_eq!(code, Some(0), "{shown}");
+        assert_eq!(owned(&machine).join(" "), wanted, "{files:?}");
+    }
+}
+
+/// A folder that a link leads to is nobody's source here.
+#[test]
+fn linked_folders_are_not_proposed() {
+    let machine = machine();
+    machine.write("elsewhere/a.rs", "x\n");
+    machine.write("repo/lib/a.rs", "x\n");
+    for name in ["src", "other"] {
+        let link = machine.root().join(name);
+        std::os::unix::fs::symlink(machine.path().join("elsewhere"), link).unwrap();
+    }
+    fs::create_dir(machine.root().join("empty")).unwrap();
+    let mut terminal = Terminal::start(&machine, "init");
+    terminal.answer(ABOUT, "Work\n");
+    terminal.answer("nothing: lib/**)", "\u{4}");
+    terminal.ended();
 }

@@ -589,3 +589,70 @@ fn names_that_are_not_known() {
             .shown()
     );
 }
+
+/// Where a client still waits for a person, the headline says so, in the scopes in which it does.
+#[test]
+fn what_a_person_still_has_to_do_is_in_the_headline() {
+    let machine = Machine::new();
+    let headline = |words: &[&str]| {
+        let ran = machine.run(&[&["install", "--yes"], words].concat());
+        ran.stdout.lines().next().unwrap_or_default().to_owned()
+    };
+    let cases = [
+        (
+            &["codex"][..],
+            "codex: governed once you trust this project and its hooks",
+        ),
+        (
+            &["codex", "--scope", "user"],
+            "codex: governed once you trust its hooks",
+        ),
+        (
+            &["gemini-cli"],
+            "gemini-cli: governed once you trust this folder",
+        ),
+        (&["gemini-cli", "--scope", "user"], "gemini-cli: governed"),
+        (&["goose"], "goose: governed"),
+    ];
+    for (words, wanted) in cases {
+        assert_eq!(headline(words), wanted, "{words:?}");
+    }
+    let ran = machine.run(&["install", "codex", "--check", "--json"]);
+    let told = &ran.json_lines()[0]["clients"][0];
+    assert_eq!(told["governed"], true, "{told}");
+    assert_eq!(told["once"], "you trust this project and its hooks");
+}
+
+/// §5: lessons are the repository's. They stay when the hooks go, and a person is told where.
+#[test]
+fn lessons_that_stay_are_told() {
+    let machine = Machine::new();
+    machine.run(&["install", "goose", "--yes"]);
+    let told = machine.run(&["uninstall", "goose", "--yes"]);
+    assert!(!told.stderr.contains("taught"), "{}", told.shown());
+    machine.run(&["install", "goose", "--yes"]);
+    let select = ["exec", "--session", "s", "--intent", "INT-001", "--"];
+    let fails = "sh -c 'echo broken; exit 3' test";
+    let ran = machine.run(&[&select[..], &[fails]].concat());
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    let ran = machine.run(&["uninstall", "goose", "--yes", "--json"]);
+    let holding = ["AGENT.md", "AGENTS.md", "CLAUDE.md"]
+        .into_iter()
+        .filter(|name| {
+            let text = machine.read(&format!("repo/{name}")).unwrap_or_default();
+            text.contains("Lessons Learned")
+        });
+    let holding: Vec<&str> = holding.collect();
+    assert!(!holding.is_empty(), "{}", ran.shown());
+    for name in &holding {
+        assert!(
+            ran.stderr.contains(&format!("stays in {name}")),
+            "{}",
+            ran.shown()
+        );
+    }
+    assert_eq!(
+        ran.json_lines()[0]["lessons_in"],
+        serde_json::json!(holding)
+    );
+}

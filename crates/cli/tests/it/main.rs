@@ -113,6 +113,8 @@ mod seal;
 #[cfg(test)]
 mod stats;
 #[cfg(test)]
+mod terminal;
+#[cfg(test)]
 mod threats;
 #[cfg(test)]
 mod together;

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::ledgers::{ORIGIN, key};
+use crate::machine::Machine;
 use crate::ran::Folder;
 
 /// What the verifier in Python says about the file `proof`.
@@ -95,4 +96,42 @@ fn what_can_not_be_proven() {
     let empty = Folder::with_ledger().run(&["prove", "0"]);
     assert_eq!(empty.code, Some(3), "{}", empty.shown());
     assert_eq!(folder.run(&["verify", "--proof", "nowhere"]).code, Some(3));
+}
+
+/// The beginning of an event's id is enough where only one begins so.
+#[test]
+fn the_beginning_of_an_event_is_enough() {
+    let folder = Folder::with_events();
+    let ran = folder.run(&["prove", "ev-"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    assert!(
+        ran.stderr.contains("more than one event: ev-0, "),
+        "{}",
+        ran.shown()
+    );
+    let ran = folder.run(&["prove", "ev-none"]);
+    assert!(
+        ran.stderr.contains("there is no event `ev-none`"),
+        "{}",
+        ran.shown()
+    );
+    let machine = Machine::new();
+    let log = machine.run(&["log", "--json"]).json_lines();
+    let ids: Vec<&str> = log
+        .iter()
+        .map(|one| one["eventId"].as_str().unwrap())
+        .collect();
+    let (cut, _) = ids[1].split_at(ids[1].len() - 2);
+    assert_eq!(
+        ids.iter().filter(|id| id.starts_with(cut)).count(),
+        1,
+        "{ids:?}"
+    );
+    let ran = machine.run(&["prove", cut]);
+    assert_eq!(
+        ran.stdout,
+        machine.run(&["prove", "1"]).stdout,
+        "{}",
+        ran.shown()
+    );
 }

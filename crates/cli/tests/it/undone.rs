@@ -366,3 +366,32 @@ pub(crate) fn copy(site: &Site, base: &Path, keeps: bool) {
         assert!(status.success());
     }
 }
+
+/// The beginning of a call's id is enough where only one begins so; what is unclear or unknown is
+/// said, and nothing is written.
+#[test]
+fn the_beginning_of_a_call_is_enough() {
+    let site = two();
+    let first = write(&site, ("INT-001", "s-1"), "src/new.rs", "fn n() {}\n");
+    let second = write(&site, ("INT-002", "s-2"), "docs/b.md", "# B\n");
+    let before = files(&site);
+    let ran = undo(&site, &["x-"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    let told = json(&ran).to_string();
+    assert!(
+        told.contains("more than one call") && told.contains(&first),
+        "{told}"
+    );
+    let ran = undo(&site, &["x-nothing"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.shown());
+    let told = json(&ran).to_string();
+    assert!(told.contains("there is no call with changes"), "{told}");
+    assert_eq!(files(&site), before);
+    let same = first.bytes().zip(second.bytes());
+    let same = same.take_while(|(one, other)| one == other).count();
+    let ran = undo(&site, &[first.get(..=same).unwrap()]);
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    assert_eq!(json(&ran)["calls"], serde_json::json!([first]));
+    assert_eq!(site.read("src/new.rs"), None);
+    assert!(site.read("docs/b.md").is_some());
+}

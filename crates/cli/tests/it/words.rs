@@ -4,6 +4,8 @@
 use std::fs;
 
 use crate::confined::{Ran, Site};
+use crate::machine::Machine;
+use crate::terminal::Terminal;
 
 /// `found` where no client is: it is said, and it is no success.
 #[test]
@@ -38,6 +40,10 @@ fn remedies_are_verbs() {
     let exec = ["exec", "--session", "s", "--", "touch src/a"];
     let ran = site.tagout(&exec);
     assert!(ran.stderr.contains(typed), "{}", ran.shown());
+    // G4's own sentence names a tool; what that is here follows.
+    let here =
+        "Call 'select_active_intent' first. Here that is `tagout intent select ID --session s`.";
+    assert!(ran.stderr.contains(here), "{}", ran.shown());
     site.tagout(&["intent", "select", "INT-001", "--session", "s"]);
     let outside = input.replace("src/a", "README");
     let ran = site.tagout(&[&write[..], &[&outside]].concat());
@@ -162,4 +168,73 @@ fn a_made_file_that_a_person_went_on_with() {
     assert_eq!(said.matches("src/a.txt").count(), 1, "{}", ran.shown());
     let shown = ran.stdout.matches("src/a.txt").count();
     assert_eq!(shown, 1, "{}", ran.shown());
+}
+
+/// §13.2: at a terminal a person is told with which verbs to answer. Agents read what waits too, so
+/// no id is filled in, and nothing of it is said to a pipe, to a program or in a governed call.
+#[test]
+fn a_person_is_told_how_to_answer() {
+    let machine = Machine::new();
+    assert!(!Terminal::shows(&machine, 80, "pending").contains("approve"));
+    let propose = [
+        "intent", "propose", "--name", "Docs", "--scope", "docs/**", "--reason", "why",
+    ];
+    let ran = machine.run(&[&propose[..], &["--session", "s-1"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let shown = Terminal::shows(&machine, 80, "pending");
+    assert!(shown.contains("`tagout approve ID` agrees"), "{shown}");
+    assert!(shown.contains("`tagout reject ID --reason WHY`"), "{shown}");
+    assert!(!shown.contains("answer"), "{shown}");
+    let waiting = machine.run(&["pending", "--json"]);
+    let id = waiting.json_lines()[0]["proposals"][0]["id"].clone();
+    let id = id.as_str().unwrap();
+    assert!(shown.contains(id), "{shown}");
+    assert!(!shown.contains(&format!("approve {id}")), "{shown}");
+    let governed = machine.ran(machine.command(&["pending"]).env("TAGOUT_GOVERNED", "1"));
+    for ran in [waiting, machine.run(&["pending"]), governed] {
+        assert!(!ran.shown().contains("approve"), "{}", ran.shown());
+    }
+    let line = format!(
+        "env TAGOUT_GOVERNED=1 {} pending",
+        machine.program().display()
+    );
+    let (_, shown) = Terminal::run(&machine, &line).ended();
+    assert!(shown.contains(id) && !shown.contains("approve"), "{shown}");
+}
+
+/// At a terminal no line of the log is wider than it is; a pipe gets everything on one line.
+#[test]
+fn the_log_fits_the_terminal() {
+    let machine = Machine::new();
+    let session = "a-session-with-a-name-as-long-as-those-of-clients";
+    let words = [
+        "exec",
+        "--session",
+        session,
+        "--",
+        "touch src/a-file-with-a-long-name.txt",
+    ];
+    assert_eq!(machine.run(&words).code, Some(126));
+    let piped = machine.run(&["log"]).stdout;
+    let denied = piped.lines().find(|line| line.contains("DENIED")).unwrap();
+    assert!(
+        denied.chars().count() > 200 && denied.contains(session),
+        "{piped}"
+    );
+    let call = denied
+        .split_whitespace()
+        .find(|word| word.starts_with("x-"));
+    let call = call.unwrap_or_else(|| panic!("{denied}"));
+    for columns in [60, 80, 120] {
+        let shown = Terminal::shows(&machine, columns, "log");
+        for line in shown.lines() {
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+        }
+        // Wherever a line was folded.
+        let shown = shown.replace("\n    ", " ");
+        for word in [call, "DENIED", "src/a-file", "State Violation"] {
+            assert!(shown.contains(word), "{word}: {shown}");
+        }
+    }
+    assert_eq!(Terminal::shows(&machine, 1000, "log"), piped);
 }

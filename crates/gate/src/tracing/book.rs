@@ -405,6 +405,21 @@ impl Pages<'_> {
             .collect()
     }
 
+    /// The first calls with changes whose ids begin like this.
+    pub(crate) fn begun_like(&self, start: &str, count: usize) -> Result<Vec<CallId>, GateError> {
+        // Not `LIKE`, to which some characters of ids mean others.
+        let sql = "SELECT DISTINCT execution FROM steps \
+                   WHERE substr(execution, 1, length(?1)) = ?1 ORDER BY execution LIMIT ?2";
+        let all = || {
+            let mut found = self.transaction.prepare(sql)?;
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            let rows = found.query_map((start, count), |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<Vec<String>>>()
+        };
+        let all = all().map_err(|source| self.wrong(source))?;
+        all.into_iter().map(call).collect()
+    }
+
     /// The intent that a call served last.
     pub(crate) fn intent_of(&self, call: &CallId) -> Result<Option<String>, GateError> {
         let sql = "SELECT intent FROM steps WHERE execution = ?1 ORDER BY seq DESC LIMIT 1";

@@ -43,6 +43,23 @@ pub(super) fn class(text: &str) -> Option<Class<'_>> {
     })
 }
 
+/// Whether a comma stands outside of every group and class, where it is part of a name or was meant
+/// to end a pattern.
+pub(super) fn has_bare_comma(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        match first {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return true,
+            _ => {}
+        }
+        rest = rest.get(atom_bytes(rest)..).unwrap_or_default();
+    }
+    false
+}
+
 /// The first group of alternatives of a pattern, with what stands around it.
 #[derive(Debug)]
 pub(super) struct Group<'a> {

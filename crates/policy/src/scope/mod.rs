@@ -19,6 +19,11 @@ use tagout_vocab::WorkspacePath;
 use tagout_vocab::limits::SCOPE_PATTERNS_MAX;
 use thiserror::Error;
 
+/// Whether a pattern's text holds a comma that is neither between alternatives nor in a class.
+pub fn has_bare_comma(text: &str) -> bool {
+    braces::has_bare_comma(text)
+}
+
 /// How the file system compares names.
 #[derive(
     Clone, Copy, Debug, Default, Eq, PartialEq, Ord, PartialOrd, Hash, Serialize, Deserialize,

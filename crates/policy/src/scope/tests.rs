@@ -6,7 +6,7 @@ mod spelling;
 
 use tagout_vocab::WorkspacePath;
 
-use super::{CaseRule, Owned, Pattern, PatternError, Scope, ScopeError};
+use super::{CaseRule, Owned, Pattern, PatternError, Scope, ScopeError, has_bare_comma};
 
 /// A bounded run that leaves no file behind.
 fn cases(count: u32) -> proptest::test_runner::Config {
@@ -265,4 +265,33 @@ fn folders_that_lead_to_what_is_owned() {
     assert!(!sensitive(&["a/b/**", "!a"], "a"));
     assert!(leads(&["docs/**"], "Docs", CaseRule::Insensitive));
     assert!(!leads(&["docs/**"], "other", CaseRule::Insensitive));
+}
+
+/// A comma between alternatives, in a class or behind a backslash is part of the pattern; any other
+/// may have been meant to end it.
+#[test]
+fn bare_commas() {
+    for text in [
+        "src/**",
+        "src/{a,b}/**",
+        "a/{b,{c,d}}",
+        "a[,]b",
+        "a[!,]b",
+        "a\\,b",
+        "{a,b",
+    ] {
+        assert!(!has_bare_comma(text), "{text}");
+    }
+    for text in [
+        "a,b",
+        "src/**,docs/**",
+        "a,",
+        ",",
+        "{a,b},c",
+        "a},b",
+        "[a],b",
+        "é,b",
+    ] {
+        assert!(has_bare_comma(text), "{text}");
+    }
 }

@@ -3,12 +3,11 @@
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{self, Binary, FindingKind};
 use tagout_agents::{Answer, Kind, PromptFrom, What};
-use tagout_gate::policy::intents::selectable;
 use tagout_gate::policy::session::PromptSource;
 use tagout_vocab::SessionId;
-use tagout_vocab::limits::HOOK_INTENTS_SHOWN_MAX;
 
 use super::called::Called;
+use super::free;
 use super::work::Work;
 use crate::args;
 use crate::clock;
@@ -82,20 +81,8 @@ fn left_open(work: &Work, session: &SessionId) -> Result<(), Failure> {
 }
 
 fn greeting(work: &Work, gone: Option<&Gone>) -> Answer {
-    let books = &work.engine.shelf().books;
-    let open = books.intents.iter();
-    let open = open.filter(|intent| selectable(intent, clock::now()).is_ok());
-    let ids: Vec<&str> = open
-        .map(|one| one.id.as_str())
-        .take(HOOK_INTENTS_SHOWN_MAX)
-        .collect();
     let called = Called::of(work);
-    let open = if ids.is_empty() {
-        let propose = called.verb("intent propose");
-        format!("No intent is open; ask for one with `{propose}`.")
-    } else {
-        format!("Open intents: {}.", ids.join(", "))
-    };
+    let open = free::told(work, &called.verb("intent propose"));
     let gone = gone.map_or_else(String::new, |gone| format!(" {}", gone.what));
     Answer::Context {
         text: format!(

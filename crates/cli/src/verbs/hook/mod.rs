@@ -5,6 +5,7 @@
 
 mod above;
 mod called;
+mod free;
 mod life;
 mod own;
 mod place;

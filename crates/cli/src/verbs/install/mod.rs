@@ -12,12 +12,14 @@ use serde_json::json;
 use tagout_agents::Client;
 use tagout_agents::install::plan::Scope;
 use tagout_agents::install::{self, Binary};
+use tagout_gate::trace::lessons;
 use tagout_gate::{Engine, Places, Site};
+use tagout_policy::catalogue::Catalogue;
 
 use crate::args::{InstallArgs, PlaceArgs, ScopeArg, UninstallArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::notes::homes::Homes;
+use crate::notes::homes::{self, Homes};
 use crate::notes::{Notes, Whereabouts};
 use crate::{args, person, report, runtime};
 
@@ -118,7 +120,17 @@ pub(crate) fn uninstall(place: &PlaceArgs, args: &UninstallArgs) -> Result<Exit,
     let clients = named(&args.clients)?;
     let wanted = Wanted::new(&runtime::places(place)?, scope(args.scope))?;
     let written = wanted.uninstall(&clients, args.yes)?;
-    let value = json!({ "status": "uninstalled", "changed": written });
+    let lessons = wanted.lessons();
+    if !lessons.is_empty() {
+        report::note(&format!(
+            "what failed checks taught agents stays in {}, under its own heading: it is meant to \
+             be committed, and yours to delete",
+            lessons.join(" and ")
+        ));
+    }
+    let value = json!({
+        "status": "uninstalled", "changed": written, "lessons_in": lessons,
+    });
     let words = if written.is_empty() {
         "no hook of Tagout was there"
     } else {
@@ -187,6 +199,21 @@ impl Wanted {
                 }
             }
         }
+    }
+
+    /// The instruction files that hold lessons. They are the repository's, as the trace is, so they
+    /// do not go with the hooks.
+    fn lessons(&self) -> Vec<String> {
+        let catalogue = Catalogue::built_in().ok();
+        let authority = catalogue.as_ref().and_then(Catalogue::authority);
+        let names = authority
+            .into_iter()
+            .flat_map(|one| [&one.lessons, &one.lessons_also]);
+        let holds = |name: &&String| {
+            let text = homes::read(&self.places.root.join(name)).ok().flatten();
+            text.is_some_and(|text| text.contains(lessons::BEGIN))
+        };
+        names.flatten().filter(holds).cloned().collect()
     }
 
     /// The notes of the workspaces whose hooks come and go: this one's, or everybody's. Hooks of a

@@ -21,6 +21,25 @@ struct Line {
     gap: bool,
 }
 
+/// What is true of a client as a whole.
+#[derive(Clone, Copy)]
+struct State {
+    /// All that `install` does is done.
+    governed: bool,
+    /// What a person still has to do in the client, which no file tells.
+    once: Option<&'static str>,
+}
+
+impl State {
+    fn words(self) -> String {
+        match (self.governed, self.once) {
+            (false, _) => "not governed".to_owned(),
+            (true, None) => "governed".to_owned(),
+            (true, Some(once)) => format!("governed once {once}"),
+        }
+    }
+}
+
 impl Wanted {
     /// Says it for every client. The exit code is 0 only if nothing that can be closed is open.
     pub(super) fn told(&self, clients: &[Client], json: bool) -> Result<Exit, Failure> {
@@ -43,10 +62,12 @@ impl Wanted {
             let lines = self.lines(*client);
             let governed = !lines.iter().any(|line| line.gap);
             whole &= governed;
+            let once = client.profile().install.once(self.scope);
+            let state = State { governed, once };
             if json {
-                all.push(to_json(*client, governed, &lines));
+                all.push(to_json(*client, state, &lines));
             } else {
-                report::data(&shown(*client, governed, &lines))?;
+                report::data(&shown(*client, state, &lines))?;
             }
         }
         Ok((whole, all))
@@ -107,9 +128,8 @@ fn came(word: &'static str, came: Came) -> Line {
     }
 }
 
-fn shown(client: Client, governed: bool, lines: &[Line]) -> String {
-    let state = if governed { "governed" } else { "not governed" };
-    let mut out = format!("{client}: {state}\n");
+fn shown(client: Client, state: State, lines: &[Line]) -> String {
+    let mut out = format!("{client}: {}\n", state.words());
     let width = lines.iter().map(|line| line.word.len()).max().unwrap_or(0);
     for line in lines {
         let file = line.file.as_ref();
@@ -120,14 +140,17 @@ fn shown(client: Client, governed: bool, lines: &[Line]) -> String {
     out
 }
 
-fn to_json(client: Client, governed: bool, lines: &[Line]) -> Value {
+fn to_json(client: Client, state: State, lines: &[Line]) -> Value {
     let one = |line: &Line| {
         json!({
             "kind": line.word, "file": line.file, "text": line.text, "gap": line.gap,
         })
     };
     let findings: Vec<Value> = lines.iter().map(one).collect();
-    json!({ "client": client.as_str(), "governed": governed, "findings": findings })
+    json!({
+        "client": client.as_str(), "governed": state.governed, "once": state.once,
+        "findings": findings,
+    })
 }
 
 /// What stays as it is whatever a person does here.

@@ -33,7 +33,7 @@ pub(super) fn new(place: &PlaceArgs, args: &IntentNewArgs) -> Result<Exit, Failu
         id,
         name: args.name.clone(),
         status: IntentStatus::Pending,
-        owned_scope: args.scope.clone(),
+        owned_scope: args::patterns::each(&args.scope)?,
         constraints: args.constraint.clone(),
         acceptance_criteria: args.accept.clone(),
         related_requirements: Vec::new(),
@@ -217,10 +217,11 @@ fn held_still(places: &Places, selected: Selected) -> Result<Option<Selected>, F
 
 /// H18: asks a person for an intent or a wider scope.
 pub(super) fn propose(place: &PlaceArgs, args: &IntentProposeArgs) -> Result<Exit, Failure> {
+    let scope = args::patterns::each(&args.scope)?;
     let engine = runtime::open(place)?;
     let mut arguments = Map::from_iter([
         ("name".to_owned(), Value::from(args.name.as_str())),
-        ("owned_scope".to_owned(), Value::from(args.scope.clone())),
+        ("owned_scope".to_owned(), Value::from(scope)),
         ("reason".to_owned(), Value::from(args.reason.as_str())),
     ]);
     if let Some(id) = &args.id {
