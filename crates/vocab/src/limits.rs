@@ -227,6 +227,9 @@ pub const TIDY_RECORDS_MAX: usize = 5_000;
 /// How long a session holds an intent without making a call for it.
 pub const LEASE_MS_MAX: i64 = 8 * 60 * 60 * 1000;
 
+/// As much of an id as has to be typed: less is met by chance, or by a slip.
+pub const ID_BEGINNING_BYTES_MIN: usize = 4;
+
 /// How often a person is asked the same question.
 pub const ASKED_COUNT_MAX: u32 = 3;
 

@@ -1,5 +1,7 @@
 //! Ids that people type: whole, or as much of them as means one thing.
 
+use tagout_vocab::limits::ID_BEGINNING_BYTES_MIN;
+
 use crate::failure::Failure;
 
 /// Of ids that begin alike, so many are looked for; one more than are shown.
@@ -25,7 +27,15 @@ impl Sought<'_> {
             return Ok(alike.swap_remove(at));
         }
         match alike.pop() {
-            Some(only) if alike.is_empty() && !typed.is_empty() => Ok(only),
+            Some(_) if alike.is_empty() && typed.len() < ID_BEGINNING_BYTES_MIN => {
+                Err(Failure::invalid(format!(
+                    "`{typed}` is too short to say which {what} is meant"
+                ))
+                .hint(format!(
+                    "write at least {ID_BEGINNING_BYTES_MIN} letters of the id"
+                )))
+            }
+            Some(only) if alike.is_empty() => Ok(only),
             None => Err(Failure::invalid(format!("there is no {what} `{typed}`")).hint(hint)),
             Some(last) => {
                 alike.push(last);

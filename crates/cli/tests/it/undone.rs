@@ -389,9 +389,24 @@ fn the_beginning_of_a_call_is_enough() {
     assert_eq!(files(&site), before);
     let same = first.bytes().zip(second.bytes());
     let same = same.take_while(|(one, other)| one == other).count();
-    let ran = undo(&site, &[first.get(..=same).unwrap()]);
+    let ran = undo(&site, &[first.get(..=same.max(3)).unwrap()]);
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     assert_eq!(json(&ran)["calls"], serde_json::json!([first]));
     assert_eq!(site.read("src/new.rs"), None);
     assert!(site.read("docs/b.md").is_some());
+}
+
+/// One letter would do where there is one call, and a slip must not undo it.
+#[test]
+fn a_slip_names_no_call() {
+    let site = two();
+    write(&site, ("INT-001", "s-1"), "src/new.rs", "fn n() {}\n");
+    let before = files(&site);
+    for slip in ["x", "x-", ""] {
+        let ran = undo(&site, &[slip]);
+        assert_eq!(ran.code, Some(3), "{}", ran.shown());
+        let told = json(&ran).to_string();
+        assert!(told.contains("too short to say which call"), "{told}");
+    }
+    assert_eq!(files(&site), before);
 }
