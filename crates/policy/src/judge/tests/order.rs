@@ -544,7 +544,7 @@ fn what_acts_can_be_said_otherwise() {
     let run = |line: &str| call("execute_command", json!({ "command": line }));
     let refusal = |line: &str| match in_action(&run(line)).verdict {
         Verdict::Deny(refusal) => refusal,
-        other => panic!("{line}: {other:?}"),
+        other @ (Verdict::Allow(_) | Verdict::Ask(_)) => panic!("{line}: {other:?}"),
     };
     for (line, remedy) in [
         ("ls; tagout exec -- ls", "`tagout exec -- 'LINE'`"),

@@ -29,10 +29,10 @@ fn select(line: &str) -> bool {
 
 /// What is noted of a line that runs a command.
 fn exec(line: &str) -> Option<String> {
-    match what(line)? {
-        OwnLine::Acts(Act::Exec(noted)) => Some(noted),
-        _ => None,
-    }
+    let OwnLine::Acts(Act::Exec(noted)) = what(line)? else {
+        return None;
+    };
+    Some(noted)
 }
 
 /// The selection is known in every spelling that a shell takes for the same words.
