@@ -9,6 +9,7 @@ mod plain;
 mod runtime;
 mod trace;
 
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -241,11 +242,8 @@ pub(crate) struct CompletionsArgs {
 
 /// Reads the command line. Help and version are answers; anything else wrong is invalid input.
 pub(crate) fn parse() -> Result<Args, Exit> {
-    Args::try_parse().map_err(|error| {
-        let answered = matches!(
-            error.kind(),
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-        );
+    Args::try_parse_from(asked(std::env::args_os())).map_err(|error| {
+        let answered = is_answer(&error);
         if !answered && wants_json() {
             let message = error.render().to_string();
             let failure = Failure::invalid(message.trim_end());
@@ -261,6 +259,49 @@ pub(crate) fn parse() -> Result<Args, Exit> {
         error.print().unwrap_or_default();
         exit
     })
+}
+
+fn is_answer(error: &clap::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    )
+}
+
+/// The words of a line, where `help VERB` means `VERB --help`. What follows `--` can't be asked
+/// about, and would be done.
+fn asked(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    if words.get(1).is_some_and(|word| word == "help") {
+        let own = words.iter().position(|word| word == "--");
+        words.truncate(own.unwrap_or(words.len()));
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
+}
+
+/// What this program would do with a line.
+#[derive(Debug)]
+pub(crate) enum Meant {
+    /// What the line says.
+    Does(Box<Args>),
+    /// Tell how it is used, and nothing else.
+    Tells,
+    /// Say that it can't read the line.
+    Fails,
+}
+
+/// What the words behind this program's name mean, read as if it had been started with them.
+pub(crate) fn meant(words: &[String]) -> Meant {
+    let words = ["tagout"]
+        .into_iter()
+        .chain(words.iter().map(String::as_str));
+    match Args::try_parse_from(asked(words.map(OsString::from))) {
+        Ok(args) => Meant::Does(Box::new(args)),
+        Err(error) if is_answer(&error) => Meant::Tells,
+        Err(_) => Meant::Fails,
+    }
 }
 
 /// What the verb that passes a command's exit code on ends with when it fails itself.
@@ -371,7 +412,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// What a client's own program is started with.
-pub(crate) fn environment() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+pub(crate) fn environment() -> Vec<(OsString, OsString)> {
     std::env::vars_os().collect()
 }
 

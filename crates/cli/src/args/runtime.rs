@@ -54,6 +54,10 @@ pub(crate) struct IntentProposeArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+
+    /// The note of a client's hook under which it is asked
+    #[arg(long, value_name = "NOTE", hide = true, conflicts_with = "session")]
+    pub(crate) permit: Option<String>,
 }
 
 /// Set up a workspace: `.orchestration/`, its state, a profile, a first intent, hooks of clients

@@ -14,8 +14,7 @@ use tagout_vocab::{Agent, Call, Code, Role, SessionId};
 use crate::args::{ExecArgs, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::notes::Notes;
-use crate::{args, clock, report, runtime, signals, terminal};
+use crate::{args, report, runtime, signals};
 
 /// Tagout itself failed.
 const FAILED: u8 = 125;
@@ -44,13 +43,14 @@ fn exec(place: &PlaceArgs, args: &ExecArgs) -> Result<Exit, Failure> {
     if !args.end {
         tagout_sandbox::start_helper_early(args::home().as_deref());
     }
-    let engine = runtime::open_for_commands(place).map_err(|failure| opening(args, failure))?;
-    if args.end {
-        return end(&engine, &session(args)?, args.json);
-    }
-    let line = words::line(&args.command)?;
+    let engine = runtime::open_for_commands(place)
+        .map_err(|failure| kept_away(args.permit.as_deref(), failure))?;
+    let line = noted(args)?;
     // The note of a hook is used up before anything can refuse the line: it came here.
     let (session, agent) = actor(&engine, args, &line)?;
+    if args.end {
+        return end(&engine, &session, args.json);
+    }
     let folder = here(&engine, args.cwd.as_deref())?;
     if let Some(mut refused) = select(&engine, args, (&session, &agent))? {
         in_verbs(&engine, args, &mut refused);
@@ -85,10 +85,21 @@ fn in_verbs(engine: &Engine, args: &ExecArgs, receipt: &mut Receipt) {
     }
 }
 
+/// What stands in a hook's note for the end of what a conversation left running: no line.
+const END: &str = "\0end";
+
+/// What the note of a hook for a command is about: the line that the shell runs.
+pub(super) fn noted(args: &ExecArgs) -> Result<String, Failure> {
+    if args.end {
+        return Ok(END.to_owned());
+    }
+    words::line(&args.command)
+}
+
 /// A hook opened the same state a moment ago. If it can't be opened here, it is the client that
 /// keeps its commands away from it.
-fn opening(args: &ExecArgs, failure: Failure) -> Failure {
-    if args.permit.is_none() {
+pub(super) fn kept_away(permit: Option<&str>, failure: Failure) -> Failure {
+    if permit.is_none() {
         return failure;
     }
     let message = format!(
@@ -130,32 +141,10 @@ fn through() -> LiveSink {
     }))
 }
 
-fn session(args: &ExecArgs) -> Result<SessionId, Failure> {
-    let named = args.session.clone().map_or_else(terminal::session, Ok)?;
-    SessionId::new(&named).map_err(|error| Failure::invalid(format!("`--session`: {error}")))
-}
-
-fn agent(name: &str) -> Agent {
-    Agent {
-        name: Some(name.to_owned()),
-        ..Agent::default()
-    }
-}
-
 /// The conversation and the agent: those of the client whose hook sent this line here, if one did.
 fn actor(engine: &Engine, args: &ExecArgs, line: &str) -> Result<(SessionId, Agent), Failure> {
-    if args.session.is_none() {
-        let notes = Notes::of(engine.site().state());
-        if let Some(sent) = notes.take_sent(args.permit.as_deref(), line, clock::now())? {
-            return Ok((sent.session, agent(&sent.client)));
-        }
-    }
-    if args.permit.is_some() {
-        let message = "no hook sent this command here, or it was run before";
-        let failure = Failure::denied(Code::StateViolation, message);
-        return Err(failure.hint("run the command itself; the hook sends it here again"));
-    }
-    Ok((session(args)?, agent("cli")))
+    let named = (args.session.as_deref(), args.permit.as_deref());
+    super::run::actor(engine, named, line)
 }
 
 /// Takes the named intent up, if the session does not work on it already.

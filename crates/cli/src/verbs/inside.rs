@@ -29,9 +29,9 @@ pub(super) fn allowed(verb: &Verb) -> Result<(), Failure> {
     Err(Failure::denied(code, message).hint(hint))
 }
 
-/// The name of a verb that agents may use, where it names the conversation that it acts in: a
-/// governed call has one already.
-const fn for_another(verb: &Verb) -> Option<&'static str> {
+/// The name of a verb that agents may use, where it names the conversation that it acts in: an
+/// agent has one already, and so has a governed call.
+pub(super) const fn for_another(verb: &Verb) -> Option<&'static str> {
     let Verb::Intent(intent) = verb else {
         return None;
     };

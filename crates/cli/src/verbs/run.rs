@@ -7,29 +7,71 @@ use tagout_vocab::{Agent, Call, Code, Refusal, Role, SessionId};
 use crate::args::{PlaceArgs, RunArgs, SessionArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{report, runtime, terminal};
+use crate::notes::Notes;
+use crate::{clock, report, runtime, terminal};
 
 /// Runs one tool.
 pub(crate) fn run(place: &PlaceArgs, args: &RunArgs) -> Result<Exit, Failure> {
     let arguments: Map<String, Value> = serde_json::from_str(&args.input)
         .map_err(|error| Failure::invalid(format!("`--input` is not a JSON object: {error}")))?;
     let engine = runtime::open(place)?;
-    execute(&engine, &args.tool, arguments, &args.session)
+    let actor = own_actor(args.session.session.as_deref())?;
+    execute(
+        &engine,
+        Call::new(&args.tool, arguments),
+        (actor, &args.session),
+    )
 }
 
-/// Runs a tool in the session of this terminal, or the named one, and tells what came of it.
-pub(crate) fn execute(
+/// The conversation that a call is made in, and the agent that makes it.
+pub(super) type Actor = (SessionId, Agent);
+
+/// Those of whoever types: the named session, else that of this terminal.
+pub(super) fn own_actor(session: Option<&str>) -> Result<Actor, Failure> {
+    let named = session
+        .map(str::to_owned)
+        .map_or_else(terminal::session, Ok)?;
+    let session = SessionId::new(&named)
+        .map_err(|error| Failure::invalid(format!("`--session`: {error}")))?;
+    Ok((session, agent("cli")))
+}
+
+/// Those of the client whose hook sent a line here, if one did, else those of whoever types. What
+/// names a note is nobody else's.
+pub(super) fn actor(
     engine: &Engine,
-    tool: &str,
-    arguments: Map<String, Value>,
-    session: &SessionArgs,
-) -> Result<Exit, Failure> {
-    let mut call = Call::new(tool, arguments);
-    call.session = Some(session_id(session)?);
-    call.agent = Agent {
-        name: Some("cli".to_owned()),
+    (session, permit): (Option<&str>, Option<&str>),
+    line: &str,
+) -> Result<Actor, Failure> {
+    if session.is_none() {
+        let notes = Notes::of(engine.site().state());
+        if let Some(sent) = notes.take_sent(permit, line, clock::now())? {
+            return Ok((sent.session, agent(&sent.client)));
+        }
+    }
+    if permit.is_some() {
+        let message = "no hook sent this command here, or it was run before";
+        let failure = Failure::denied(Code::StateViolation, message);
+        return Err(failure.hint("run the command itself; the hook sends it here again"));
+    }
+    own_actor(session)
+}
+
+fn agent(name: &str) -> Agent {
+    Agent {
+        name: Some(name.to_owned()),
         ..Agent::default()
-    };
+    }
+}
+
+/// Makes a call as somebody, and tells what came of it.
+pub(super) fn execute(
+    engine: &Engine,
+    mut call: Call,
+    ((id, agent), session): (Actor, &SessionArgs),
+) -> Result<Exit, Failure> {
+    call.session = Some(id);
+    call.agent = agent;
     let mut receipt = engine.execute(&call);
     if let Some(refusal) = &mut receipt.refusal {
         in_verbs(refusal, engine, session.session.as_deref());
@@ -74,11 +116,6 @@ pub(super) fn reason_in_words(refusal: &Refusal, engine: &Engine, typed: &str) -
     } else {
         reason.clone()
     }
-}
-
-fn session_id(session: &SessionArgs) -> Result<SessionId, Failure> {
-    let named = session.session.clone().map_or_else(terminal::session, Ok)?;
-    SessionId::new(&named).map_err(|error| Failure::invalid(format!("`--session`: {error}")))
 }
 
 fn tell(receipt: &Receipt, json: bool) -> Result<Exit, Failure> {

@@ -194,6 +194,26 @@ fn a_person_selects_for_their_terminal() {
     assert!(ran.stdout.contains("kiro:main"), "{}", ran.shown());
 }
 
+/// What becomes of a line that is not refused as one for people, neither at once nor where it is
+/// confined.
+fn acts(desk: &Desk, client: Client, (call, line): (&str, &str)) -> Option<String> {
+    let said = desk.ask(&Call::shell(client, ("main", call), line));
+    let command = match said.does() {
+        Does::Runs => line.to_owned(),
+        Does::RunsRewritten => command_in(said.value.as_ref().unwrap()).unwrap(),
+        Does::Denies | Does::Asks => {
+            let text = told(&said);
+            let is_refused = text.contains("PERSON_ONLY") && !text.contains(":victim");
+            return (!is_refused).then(|| format!("{client}, {line}: {said:?}"));
+        }
+    };
+    let path = Path::new(PROGRAM).parent().unwrap();
+    let command = format!("PATH={}:$PATH; {command}", path.display());
+    let ran = desk.run(&command, At::Pipe);
+    let is_refused = ran.code == Some(126) && ran.stderr.contains("PERSON_ONLY");
+    (!is_refused).then(|| format!("{client}, {line}: {}", ran.shown()))
+}
+
 /// §13.3: no agent takes an intent up, or asks for one, in another conversation than its own, or in
 /// nobody's; whatever the spelling, the client, and the command around it.
 #[test]
@@ -203,46 +223,40 @@ fn no_conversation_acts_in_another() {
         let id = intent_of(Client::Kiro);
         let victim = format!("{client}:victim");
         let own = format!("'{PROGRAM}'");
-        let propose = "intent propose --name a --scope 'b/**' --reason c --session";
+        let propose = "intent propose --name a --scope 'b/**' --reason c";
         let lines = [
             format!("tagout intent select {id} --session {victim}"),
             format!("{own} intent select {id} --session {victim}"),
             format!("{own} intent select --session={victim} {id} --json"),
             format!("{own} intent select {id} --session nobody"),
-            format!("{own} intent select --json {id}"),
-            format!("{own} {propose} {victim}"),
+            format!("{own} --workspace=. intent select {id}"),
+            format!("{own} intent select {id} --state-dir /elsewhere"),
+            format!("{own} {propose} --session {victim}"),
+            format!("{own} {propose} --workspace=."),
+            format!("tagout --state-dir=/elsewhere {propose}"),
+            format!("cd src; {own} {propose}"),
             format!("cd src && tagout intent select {id} --session {victim}"),
             format!("cd src && {own} intent select {id}"),
             format!("bash -c 'tagout intent select {id} --session {victim}'"),
             format!("tagout intent select {id} 2>/dev/null"),
             format!("cd src && tagout exec --intent {id} -- ls"),
+            format!("{own} --workspace=. exec --intent {id} -- ls"),
+            format!("tagout --workspace=. exec --intent {id} -- ls"),
+            format!("tagout --workspace . exec --intent={id} -- ls"),
+            "tagout --state-dir=/elsewhere exec -- ls".to_owned(),
+            format!("{own} exec --intent {id} --workspace=. -- ls"),
+            format!("{own} exec --session={victim} -- ls"),
+            format!("{own} exec --end --session {victim}"),
+            format!("cd src; {own} exec -- ls"),
+            format!("{own} exec -- ls > /dev/null"),
             format!("{own} exec -- 'tagout intent select {id} --session {victim}'"),
         ];
-        for (at, line) in lines.iter().enumerate() {
-            let call = format!("c-{at}");
-            let said = desk.ask(&Call::shell(client, ("main", &call), line));
-            let command = match said.does() {
-                Does::Runs => Some(line.clone()),
-                Does::RunsRewritten => command_in(said.value.as_ref().unwrap()),
-                Does::Denies | Does::Asks => None,
-            };
-            let Some(command) = command else {
-                let text = told(&said);
-                assert!(text.contains("PERSON_ONLY"), "{client}, {line}: {said:?}");
-                assert!(!text.contains(&victim), "{client}, {line}: {said:?}");
-                continue;
-            };
-            // What is not refused at once is refused where it is confined.
-            let path = Path::new(PROGRAM).parent().unwrap();
-            let command = format!("PATH={}:$PATH; {command}", path.display());
-            let ran = desk.run(&command, At::Pipe);
-            assert_eq!(ran.code, Some(126), "{client}, {line}: {}", ran.shown());
-            assert!(
-                ran.stderr.contains("PERSON_ONLY"),
-                "{line}: {}",
-                ran.shown()
-            );
-        }
+        let wrong: Vec<String> = lines
+            .iter()
+            .enumerate()
+            .filter_map(|(at, line)| acts(&desk, client, (&format!("c-{at}"), line)))
+            .collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         let write = Call::write(client, ("victim", "w"), "src/kiro/a.txt", "x");
         let said = desk.ask(&write);
         assert!(
@@ -252,10 +266,78 @@ fn no_conversation_acts_in_another() {
         let state = desk.state.to_str().unwrap();
         let listed = desk.site.tagout(&["intent", "list", "--state-dir", state]);
         assert!(!listed.stdout.contains("held by"), "{}", listed.shown());
+        assert!(!desk.log().contains("terminal-"), "{client}");
         // To look at what another one did is no act.
         let log = format!("tagout log --session {victim}");
         assert_eq!(desk.played(client, &log, At::Pipe).1.code, Some(0));
     }
+}
+
+/// H18, §13.3: what an agent asks for is asked in its own conversation, once for each line, and
+/// found by whoever looks for what waits.
+#[test]
+fn an_agent_proposes_in_its_own_conversation() {
+    for desk in [Desk::usual(), Desk::elsewhere()] {
+        for client in [Client::ClaudeCode, Client::Cline, Client::Goose] {
+            let name = format!("more for {client}");
+            let line = format!(
+                "tagout intent propose --name '{name}' --scope 'b/**' --reason 'it is due'"
+            );
+            let (said, ran) = desk.played(client, &line, At::Pipe);
+            let told = format!("{client}: {said:?}\n{}", ran.shown());
+            assert_eq!(ran.code, Some(0), "{told}");
+            let state = desk.state.to_str().unwrap();
+            let waits = desk.site.tagout(&["pending", "--state-dir", state]);
+            assert!(waits.stdout.contains(&name), "{}", waits.shown());
+            let (session, log) = (format!("{client}:main"), desk.log());
+            let asked = |line: &&str| line.contains("\"proposed\"");
+            let last = log.lines().rfind(asked).unwrap();
+            assert!(last.contains(&session), "{last}");
+            assert!(!log.contains("terminal-"), "{log}");
+        }
+    }
+}
+
+/// A line under a hook's note asks once, and never for anybody else.
+#[test]
+fn a_proposal_is_made_once() {
+    let desk = Desk::usual();
+    let line = "tagout intent propose --name a --scope 'b/**' --reason c";
+    let said = desk.ask(&Call::shell(Client::ClaudeCode, ("main", "c"), line));
+    let line = command_in(said.value.as_ref().unwrap()).unwrap();
+    assert_eq!(desk.run(&line, At::Terminal).code, Some(0));
+    let again = desk.run(&line, At::Terminal);
+    assert_eq!(again.code, Some(2), "{}", again.shown());
+    assert!(!desk.log().contains("terminal-"));
+}
+
+/// How a verb is used can be asked of every verb, in both ways, by every agent; to ask is not to
+/// do. What is asked for in JSON may say so first, and what goes on is ended in the conversation.
+#[test]
+fn agents_are_told_how() {
+    let desk = Desk::usual();
+    for client in [Client::ClaudeCode, Client::Goose] {
+        let id = intent_of(client);
+        for (line, shown) in [
+            ("tagout intent select --help".to_owned(), "Usage:"),
+            ("tagout intent select -h".to_owned(), "Usage:"),
+            ("tagout intent propose --help".to_owned(), "Usage:"),
+            ("tagout exec --help".to_owned(), "Usage:"),
+            ("tagout approve --help".to_owned(), "Usage:"),
+            ("tagout help".to_owned(), "Commands:"),
+            ("tagout help exec".to_owned(), "Usage: tagout exec"),
+            ("tagout help intent propose".to_owned(), "--scope"),
+            ("tagout help approve".to_owned(), "Usage:"),
+            (format!("tagout intent select --json {id}"), "context"),
+            ("tagout exec --json --end".to_owned(), "\"ended\":[]"),
+        ] {
+            let (said, ran) = desk.played(client, &line, At::Pipe);
+            let told = format!("{client}, {line}: {said:?}\n{}", ran.shown());
+            assert_eq!(ran.code, Some(0), "{told}");
+            assert!(ran.stdout.contains(shown), "{told}");
+        }
+    }
+    assert!(!desk.log().contains("terminal-"));
 }
 
 /// §13.2: what is for people has no line that an agent could run instead.

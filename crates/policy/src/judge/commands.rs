@@ -36,6 +36,8 @@ pub(super) struct PersonOnly {
     pub(super) what: String,
     /// What the agent can do.
     pub(super) remedy: &'static str,
+    /// Whether the agent itself may do it in other words.
+    pub(super) retryable: bool,
 }
 
 /// The verbs of Tagout that agents may use. Every other one is for people.
@@ -72,6 +74,8 @@ pub(super) fn understand(
 ) -> Commands {
     let mut commands = Commands::default();
     let cwd = targets::working_directory(normalised, cwd);
+    let runs = |effect: &&Effect| matches!(effect, Effect::Run { .. });
+    let is_single = raw.iter().filter(runs).count() == 1;
     for effect in raw {
         let Effect::Run { command } = effect else {
             continue;
@@ -99,7 +103,8 @@ pub(super) fn understand(
             ..ShellContext::bare(&books.knowledge, &facts.roots)
         };
         let found = shell::analyse(command, &context);
-        let own = |call: &OwnCall| for_people(call, is_alone(command, context.own));
+        let is_alone = is_single && is_alone(command, context.own);
+        let own = |call: &OwnCall| for_people(call, is_alone);
         let for_people = found.own_calls.iter().find_map(own);
         commands.person_only = commands.person_only.take().or(for_people);
         commands.add(books, command, found);
@@ -175,45 +180,65 @@ fn vouched(books: &Books, line: &CommandLine<'_>, found: &Analysis) -> bool {
         && books.law.claims_read_only(line).is_some()
 }
 
-const SELECT: &[&str] = &["intent", "select"];
-const PROPOSE: &[&str] = &["intent", "propose"];
-const EXEC: &[&str] = &["exec"];
+/// The verbs that act in a conversation, and how each is used.
+const ACTING: [(&[&str], &str); 3] = [
+    (
+        &["intent", "select"],
+        "run `tagout intent select ID` as a command of its own",
+    ),
+    (
+        &["intent", "propose"],
+        "run `tagout intent propose` as a command of its own, with nothing else in the line",
+    ),
+    (
+        &["exec"],
+        "write the line without `tagout exec`, or all of it behind one: `tagout exec -- 'LINE'`",
+    ),
+];
 
 /// A call of Tagout itself that is one for people, or could be. What acts in a conversation does so
-/// in the one that it is called in, and takes an intent up there only where it stands alone: then
-/// whoever judges it knows the conversation and performs it.
+/// in the one that it is called in, and only where it stands alone: then whoever judges it knows
+/// the conversation and performs it.
 fn for_people(call: &OwnCall, is_alone: bool) -> Option<PersonOnly> {
+    if call.only_tells() {
+        return None;
+    }
     let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
     let known = !words.is_empty() && is_for_agents(&words);
     let harmless = known || (words.is_empty() && !call.uncertain);
-    let is = |verb: &[&str]| words.starts_with(verb);
-    let takes_up = is(SELECT) || (is(EXEC) && call.may_have("--intent"));
-    let acts = takes_up || is(PROPOSE) || is(EXEC);
-    let (what, remedy) = if !harmless {
-        let remedy = "ask the person to do it at their own terminal";
-        (format!("`tagout {}`", words.join(" ")), remedy)
-    } else if acts && call.may_have("--session") {
+    if !harmless {
+        return Some(PersonOnly {
+            what: format!("`tagout {}`", words.join(" ")),
+            remedy: "ask the person to do it at their own terminal",
+            retryable: false,
+        });
+    }
+    let mut acting = ACTING.iter();
+    let (verb, alone) = acting.find(|(verb, _)| words.starts_with(verb))?;
+    let (what, remedy) = if call.may_have("--session") {
         let remedy = "leave the option away, and write all words out: the conversation is known";
         ("to name a conversation with `--session`".to_owned(), remedy)
-    } else if takes_up && !is_alone {
-        let what = "to take an intent up within a longer command".to_owned();
-        (
-            what,
-            "run `tagout intent select ID` as a command of its own",
-        )
+    } else if !is_alone {
+        let what = format!("`tagout {}` within a longer command", verb.join(" "));
+        (what, *alone)
     } else {
         return None;
     };
-    Some(PersonOnly { what, remedy })
+    Some(PersonOnly {
+        what,
+        remedy,
+        retryable: true,
+    })
 }
 
 /// Whether a line is nothing but words behind Tagout's name, or the path that it is known to lie
-/// at.
-fn is_alone(line: &str, own: Option<&str>) -> bool {
-    let is_plain = |c: char| c.is_alphanumeric() || " \t-_./:@%+,='\"".contains(c);
-    let first = line.split_ascii_whitespace().next();
-    let first = first.map(|word| word.trim_matches(['\'', '"']));
-    line.chars().all(is_plain) && (first == Some("tagout") || (own.is_some() && first == own))
+/// at, and the verb is the first of them.
+pub fn is_alone(line: &str, own: Option<&str>) -> bool {
+    let words = shell::only_words(line).unwrap_or_default();
+    let [first, verb, ..] = words.as_slice() else {
+        return false;
+    };
+    (first == "tagout" || Some(first.as_str()) == own) && !verb.starts_with('-')
 }
 
 /// Whether agents may use a verb of Tagout itself. Without a verb it only tells about itself.

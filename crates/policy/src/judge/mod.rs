@@ -12,7 +12,7 @@ mod finding;
 
 pub use books::{Books, Volume};
 pub use case::Case;
-pub use commands::{is_for_agents, is_in_known_shell};
+pub use commands::{is_alone, is_for_agents, is_in_known_shell};
 pub use facts::{Approval, Facts, FileFact, Files, Grants, Isolation, Standing, Usage};
 
 use tagout_vocab::{Call, Check, CheckResult, Gate, Judgement, Reason, Refusal, Session, Verdict};

@@ -12,9 +12,11 @@ mod parse;
 mod plain;
 mod script;
 mod walk;
+mod words;
 
 pub use knowledge::{Kept, Knowledge};
 pub use plain::plain_words;
+pub use words::only_words;
 
 use serde::{Deserialize, Serialize};
 use tagout_vocab::limits::{COMMAND_ANALYSED_BYTES_MAX, COMMAND_PARTS_MAX};
@@ -90,8 +92,8 @@ pub struct Part {
 /// A call of Tagout itself.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct OwnCall {
-    /// The words behind the program's name that are known and are no options, such as `intent`,
-    /// `select`, `INT-001`.
+    /// The words behind the program's name that are no options, such as `intent`, `select`,
+    /// `INT-001`, as far as they are known.
     pub words: Vec<String>,
     /// Whether some argument is not known, so that the verb may be another one.
     pub uncertain: bool,
@@ -105,6 +107,14 @@ impl OwnCall {
     /// Whether an option is given, or may be.
     pub fn may_have(&self, option: &str) -> bool {
         self.more_options || self.options.iter().any(|one| one == option)
+    }
+
+    /// Whether it is sure to say how something is used and to do nothing.
+    pub fn only_tells(&self) -> bool {
+        let asks = |option: &String| matches!(option.as_str(), "--help" | "-h");
+        let is_asked =
+            self.options.iter().any(asks) || self.words.first().is_some_and(|word| word == "help");
+        is_asked && !self.uncertain
     }
 }
 

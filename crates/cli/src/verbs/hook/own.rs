@@ -1,34 +1,52 @@
 //! Lines that call Tagout itself, read word by word where nothing in them is left to a shell.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tagout_agents::quoted;
+use tagout_gate::policy::shell::only_words;
+
+use crate::args::{self, Args, ExecArgs, IntentVerb, Meant, PlaceArgs, Verb};
+use crate::verbs::{exec, inside, intent};
 
 /// What a line does that calls Tagout and nothing else.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum OwnLine {
-    /// `intent select ID`.
-    Select(String),
-    /// `exec … -- COMMAND`.
-    Exec {
-        /// The options before `--`.
-        options: Vec<String>,
-        /// The words of the command.
-        command: Vec<String>,
-    },
-    /// What an agent may not say of intents.
-    Beyond(Beyond),
+    /// It acts in the conversation.
+    Acts(Act),
+    /// It tells how something is used.
+    Tells,
     /// Another verb.
     Other,
 }
 
-/// How a line about intents says more than an agent may.
+/// What acts in a conversation.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) enum Act {
+    /// `intent select ID`.
+    Select(String),
+    /// `intent propose`, by what its note is about.
+    Propose(String),
+    /// `exec`, by what its note is about.
+    Exec(String),
+}
+
+/// How a line that would act in a conversation says more than an agent may.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Beyond {
     /// It names a conversation.
     Session,
-    /// It is a selection in other words than the hook performs.
-    Words,
+    /// It names another workspace, or another state.
+    Place,
+    /// It is in other words than the hook performs.
+    Words(Acting),
+}
+
+/// A verb that acts in a conversation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Acting {
+    Select,
+    Propose,
+    Exec,
 }
 
 /// The name by which people call Tagout.
@@ -37,7 +55,6 @@ pub(super) const NAME: &str = "tagout";
 const WORKSPACE: &str = "--workspace";
 const STATE: &str = "--state-dir";
 const PERMIT: &str = "--permit";
-const SESSION: &str = "--session";
 
 /// This program and the workspace that it answers for. `None` where a name is not text.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -66,6 +83,14 @@ impl Here {
         [WORKSPACE, &self.root, STATE, &self.state]
     }
 
+    /// Whether a line that names these places, or none, is about this workspace.
+    fn is_at(&self, place: &PlaceArgs) -> bool {
+        let is = |named: &Option<PathBuf>, own: &str| {
+            named.as_ref().is_none_or(|named| named.as_os_str() == own)
+        };
+        is(&place.workspace, &self.root) && is(&place.state_dir, &self.state)
+    }
+
     /// Whether a flag and its value tell one of these very places, which is noted then.
     fn tells(&self, (flag, value): (&str, &str), told: &mut Told) -> bool {
         let [workspace, root, state_dir, state] = self.places();
@@ -83,7 +108,7 @@ pub(super) struct Own {
     /// What it does.
     pub(super) what: OwnLine,
     /// The words after the program without those that tell the very places of the workspace, which
-    /// anybody may give, and without the note of a selection, which the hook gives anew.
+    /// anybody may give, and without the note of what acts, which the hook gives anew.
     words: Vec<String>,
     by_path: bool,
     told: Told,
@@ -96,61 +121,114 @@ struct Told {
     state: bool,
 }
 
-/// The call of Tagout that a line is, if it is one, by its name or by this program's own path.
-pub(super) fn own_line(line: &str, here: &Here) -> Option<Own> {
-    let words = words(line)?;
+/// The call of Tagout that a line is, if it is one, by its name or by this program's own path. It
+/// is read by the very definition by which this program reads its own command line: whatever is
+/// spelled otherwise can mean nothing else there than here.
+pub(super) fn own_line(line: &str, here: &Here) -> Option<Result<Own, Beyond>> {
+    let words = only_words(line)?;
     let (first, rest) = words.split_first()?;
     let by_path = *first == here.program;
     if first != NAME && !by_path {
         return None;
     }
-    let (mut words, told) = without_places(rest, here);
-    let plain: Vec<&str> = words.iter().map(String::as_str).collect();
-    let what = match plain.as_slice() {
-        ["intent", "select", id, more @ ..] if may_follow(more) => {
-            OwnLine::Select((*id).to_owned())
+    let what = match args::meant(rest) {
+        Meant::Does(args) => meaning(&args, here),
+        Meant::Tells => Ok(OwnLine::Tells),
+        // Its words are left as they are: without some of them it could be read.
+        Meant::Fails => {
+            let own = Own {
+                what: OwnLine::Other,
+                words: rest.to_vec(),
+                by_path,
+                told: Told::default(),
+            };
+            let acting = acting(&own.plain());
+            return Some(acting.map_or(Ok(own), |verb| Err(Beyond::Words(verb))));
         }
-        ["exec", more @ ..] => exec(more)?,
-        all => beyond(all).map_or(OwnLine::Other, OwnLine::Beyond),
     };
-    if matches!(what, OwnLine::Select(_))
-        && let Some(at) = words.iter().position(|word| word == PERMIT)
-    {
-        words.drain(at..at.saturating_add(2).min(words.len()));
+    let (mut words, told) = without_places(rest, here);
+    if matches!(what, Ok(OwnLine::Acts(_))) {
+        drop_note(&mut words);
     }
-    Some(Own {
+    Some(what.map(|what| Own {
         what,
         words,
         by_path,
         told,
+    }))
+}
+
+/// What a line does, as long as it does it in the conversation and the workspace that the hook is
+/// called for: run as it stands, it would else act in another one, or in nobody's.
+fn meaning(args: &Args, here: &Here) -> Result<OwnLine, Beyond> {
+    let Some(act) = act(&args.verb)? else {
+        return Ok(OwnLine::Other);
+    };
+    if inside::for_another(&args.verb).is_some() {
+        return Err(Beyond::Session);
+    }
+    if !here.is_at(&args.place) {
+        return Err(Beyond::Place);
+    }
+    Ok(OwnLine::Acts(act))
+}
+
+fn act(verb: &Verb) -> Result<Option<Act>, Beyond> {
+    if let Verb::Exec(args) = verb {
+        return exec_act(args).map(Some);
+    }
+    let Verb::Intent(args) = verb else {
+        return Ok(None);
+    };
+    Ok(match &args.verb {
+        IntentVerb::Select { id, .. } => Some(Act::Select(id.clone())),
+        IntentVerb::Propose(proposed) => Some(Act::Propose(intent::noted(proposed))),
+        IntentVerb::List { .. }
+        | IntentVerb::Show { .. }
+        | IntentVerb::New(_)
+        | IntentVerb::Complete { .. }
+        | IntentVerb::Release { .. } => None,
     })
 }
 
-/// What may stand behind a selection's id: how to answer, and the note of an earlier look at it.
-fn may_follow(words: &[&str]) -> bool {
-    matches!(
-        words,
-        [] | ["--json"] | [PERMIT, _] | ["--json", PERMIT, _] | [PERMIT, _, "--json"]
-    )
+/// What an agent hands to `exec`. It names no conversation and no note, and no folder but by its
+/// shell.
+fn exec_act(args: &ExecArgs) -> Result<Act, Beyond> {
+    if args.session.is_some() {
+        return Err(Beyond::Session);
+    }
+    if args.permit.is_some() || args.cwd.is_some() {
+        return Err(Beyond::Words(Acting::Exec));
+    }
+    let noted = exec::noted(args);
+    noted
+        .map(Act::Exec)
+        .map_err(|_| Beyond::Words(Acting::Exec))
 }
 
-/// Whether a line that is no selection as the hook performs it says more of intents than an agent
-/// may: run as it stands, it would act in another conversation, or in nobody's.
-fn beyond(words: &[&str]) -> Option<Beyond> {
-    let own = || words.iter().take_while(|word| **word != "--");
-    let verb: Vec<&str> = own()
-        .filter(|word| !word.starts_with('-'))
-        .copied()
-        .collect();
-    let selects = verb.starts_with(&["intent", "select"]);
-    let is_named = |word: &&str| {
-        let rest = word.strip_prefix(SESSION);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-    };
-    if (selects || verb.starts_with(&["intent", "propose"])) && own().any(is_named) {
-        return Some(Beyond::Session);
+/// The verb that words begin with, where it is one that acts.
+fn acting(words: &[&str]) -> Option<Acting> {
+    match words {
+        ["intent", "select", ..] => Some(Acting::Select),
+        ["intent", "propose", ..] => Some(Acting::Propose),
+        ["exec", ..] => Some(Acting::Exec),
+        _ => None,
     }
-    selects.then_some(Beyond::Words)
+}
+
+/// Takes the note of an earlier look out of the words: the hook gives one anew.
+fn drop_note(words: &mut Vec<String>) {
+    let joined = |word: &String| word.starts_with(PERMIT) && word.contains('=');
+    let own = words.iter().take_while(|word| *word != "--");
+    let Some(at) = own.clone().position(|word| word == PERMIT || joined(word)) else {
+        return;
+    };
+    let count = if words.get(at).is_some_and(joined) {
+        1
+    } else {
+        2
+    };
+    words.drain(at..at.saturating_add(count).min(words.len()));
 }
 
 /// The words without those that tell the workspace's own places, and which of these there were.
@@ -187,7 +265,7 @@ impl Own {
     }
 
     /// The words that are sure to: the program's path, and before anybody else's words the note of
-    /// a selection and the places, as far as they are wanted.
+    /// what acts and the places, as far as they are wanted.
     pub(super) fn sure(&self, here: &Here, permit: Option<&str>, places: bool) -> Vec<String> {
         let at = self.words.iter().position(|word| word == "--");
         let at = at.unwrap_or(self.words.len());
@@ -210,86 +288,6 @@ impl Own {
 /// Words as one line.
 pub(super) fn line_of(words: &[String]) -> String {
     quoted(words.iter().map(String::as_str))
-}
-
-fn exec(words: &[&str]) -> Option<OwnLine> {
-    let at = words.iter().position(|word| *word == "--")?;
-    let (options, command) = words.split_at_checked(at)?;
-    let command: Vec<String> = command
-        .iter()
-        .skip(1)
-        .map(|word| (*word).to_owned())
-        .collect();
-    if command.is_empty() {
-        return None;
-    }
-    Some(OwnLine::Exec {
-        options: options.iter().map(|word| (*word).to_owned()).collect(),
-        command,
-    })
-}
-
-/// The options that an agent may give to `exec`.
-pub(super) fn may_be_given(options: &[String]) -> bool {
-    let mut words = options.iter().map(String::as_str);
-    while let Some(word) = words.next() {
-        match word {
-            "--json" | "--long-running" => {}
-            "--intent" | "--timeout" if words.next().is_some() => {}
-            other => {
-                let (flag, value) = other.split_once('=').unwrap_or((other, ""));
-                if !matches!(flag, "--intent" | "--timeout") || value.is_empty() {
-                    return false;
-                }
-            }
-        }
-    }
-    true
-}
-
-/// The words of a line in which a shell would find nothing but words. `None` where anything else
-/// could be meant.
-fn words(line: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut letters = line.trim().chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            ' ' | '\t' => words.extend(word.take()),
-            '\'' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match letters.next()? {
-                        '\'' => break,
-                        inner => word.push(inner),
-                    }
-                }
-            }
-            '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match letters.next()? {
-                        '"' => break,
-                        '$' | '`' | '\\' | '!' => return None,
-                        inner => word.push(inner),
-                    }
-                }
-            }
-            // Between two quoted pieces this is how a single quote is written.
-            '\\' => match letters.next()? {
-                '\'' => word.get_or_insert_default().push('\''),
-                _ => return None,
-            },
-            plain if plain.is_alphanumeric() || "-_./:@%+,=".contains(plain) => {
-                word.get_or_insert_default().push(plain);
-            }
-            _ => return None,
-        }
-    }
-    words.extend(word);
-    // A word before the program that sets a variable is no word.
-    let assigns = words.first().is_some_and(|first| first.contains('='));
-    (!assigns).then_some(words)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use tagout_gate::{Outcome, Places};
 use tagout_vocab::{Call, Code, Digest, Gate, IntentId, Refusal, Role};
 
 use super::called::{self, Called};
-use super::own::{self, Beyond, Here, Own, OwnLine};
+use super::own::{self, Act, Acting, Beyond, Here, Own, OwnLine};
 use super::pre::{admit, deny, guarded, help, note, note_permit};
 use super::work::Work;
 use crate::args;
@@ -60,7 +60,7 @@ pub(super) fn line_of(found: &ShellCall) -> Option<Digest> {
 }
 
 /// The call of Tagout that the lines of a call are, if they are one.
-fn own_line(lines: &[String], here: Option<&Here>) -> Option<Own> {
+fn own_line(lines: &[String], here: Option<&Here>) -> Option<Result<Own, Beyond>> {
     match lines {
         [line] => own::own_line(line, here?),
         _ => None,
@@ -73,7 +73,7 @@ pub(super) fn selects(pre: &Pre, places: &Places) -> bool {
         return false;
     };
     let own = own_line(&lines, called::here(places).as_ref());
-    own.is_some_and(|own| matches!(own.what, OwnLine::Select(_)))
+    own.is_some_and(|own| own.is_ok_and(|own| matches!(own.what, OwnLine::Acts(Act::Select(_)))))
 }
 
 /// Decides about a call that runs commands.
@@ -84,14 +84,15 @@ pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer
     };
     let here = called::here(&work.places);
     match own_line(&lines, here.as_ref()).zip(here) {
-        Some((own, here)) => own_call(work, (pre, found), (&own, &here)),
+        Some((Ok(own), here)) => own_call(work, (pre, found), (&own, &here)),
+        Some((Err(how), _)) => Ok(beyond(work, &pre.call, how)),
         None if rewrites(work) => confined(work, pre, &lines),
         None => unconfined(work, pre, &lines),
     }
 }
 
 fn rewrites(work: &Work) -> bool {
-    work.incoming.event.powers.rewrite != Rewrite::Never
+    work.incoming.event.rewrites()
 }
 
 /// A line that calls Tagout by its name calls this program, whatever the search path of the
@@ -102,12 +103,9 @@ fn own_call(
     (pre, found): (&Pre, &ShellCall),
     (own, here): (&Own, &Here),
 ) -> Result<Answer, Failure> {
-    if let OwnLine::Beyond(how) = own.what {
-        return Ok(beyond(work, &pre.call, how));
-    }
     let places = called::tells_places(work);
-    let selects = matches!(own.what, OwnLine::Select(_));
-    if own.is_sure(places) && !(selects && rewrites(work)) {
+    let acts = matches!(own.what, OwnLine::Acts(_));
+    if own.is_sure(places) && !(acts && rewrites(work)) {
         return performed(work, pre, (&own.what, None));
     }
     if !rewrites(work) {
@@ -120,9 +118,10 @@ fn own_call(
     if let Some(answer) = narrowed(work, &pre.call) {
         return Ok(answer);
     }
+    // What acts names its note, so that it acts in this conversation or not at all.
     let permit = runtime::clockwork()?.id("n");
-    let permit = selects.then_some(permit.as_str());
-    let sure = with(pre, found, &own.sure(here, permit, selects || places));
+    let permit = acts.then_some(permit.as_str());
+    let sure = with(pre, found, &own.sure(here, permit, acts || places));
     let answer = performed(work, &sure, (&own.what, permit))?;
     let arguments = sure.call.arguments;
     Ok(match answer {
@@ -163,7 +162,7 @@ pub(super) fn as_admitted(work: &Work, mut arguments: Map<String, Value>) -> Map
     let places = called::tells_places(work);
     let sure = shell_call(&arguments).and_then(|found| {
         let here = called::here(&work.places)?;
-        let own = own_line(&lines(&found)?, Some(&here))?;
+        let own = own_line(&lines(&found)?, Some(&here))?.ok()?;
         (!own.is_sure(places)).then(|| carried(&found, &own.sure(&here, None, places)))?
     });
     if let Some((key, value)) = sure {
@@ -189,21 +188,25 @@ fn by_another_name(line: &str) -> Refusal {
     }
 }
 
-/// What becomes of a call of Tagout itself. A selection that is told by the command under a note of
-/// its own has a `permit`.
+/// What becomes of a call of Tagout itself. What the command does under a note that its line names
+/// has a `permit`.
 fn performed(
     work: &Work,
     pre: &Pre,
     (what, permit): (&OwnLine, Option<&str>),
 ) -> Result<Answer, Failure> {
     match what {
-        OwnLine::Select(id) => select(work, pre, (id, permit)),
-        OwnLine::Other => {
+        OwnLine::Acts(Act::Select(id)) => select(work, pre, (id, permit)),
+        OwnLine::Acts(Act::Propose(noted) | Act::Exec(noted)) => {
+            let fresh = runtime::clockwork()?.id("e");
+            let id = permit.unwrap_or(&fresh);
+            send(work, pre, (id, std::slice::from_ref(noted)))?;
+            Ok(Answer::NoDecision)
+        }
+        OwnLine::Tells | OwnLine::Other => {
             work.engine.lies_at(own_path()?);
             guarded(work, pre)
         }
-        OwnLine::Exec { options, command } => exec(work, pre, options, command),
-        OwnLine::Beyond(how) => Ok(beyond(work, &pre.call, *how)),
     }
 }
 
@@ -215,12 +218,29 @@ fn beyond(work: &Work, call: &Call, how: Beyond) -> Answer {
             "`--session` names a conversation, which is for people",
             "run the same without `--session`: the hook knows the conversation".to_owned(),
         ),
-        Beyond::Words => (
+        Beyond::Place => (
+            "`--workspace` and `--state-dir` name another place than this conversation's, which \
+             is for people",
+            "run the same without them: the hook knows the workspace".to_owned(),
+        ),
+        Beyond::Words(Acting::Select) => (
             "`tagout intent select` takes nothing but an id and `--json` from an agent",
             format!("run `{}`", called.verb("intent select ID")),
         ),
+        Beyond::Words(Acting::Propose) => (
+            "`tagout intent propose` takes a name, a scope, a reason, the id of an intent to widen \
+             and `--json` from an agent",
+            format!(
+                "run `{}`",
+                called.verb("intent propose --name NAME --scope PATTERN --reason WHY")
+            ),
+        ),
+        Beyond::Words(Acting::Exec) => (
+            "`tagout exec` does not take these options from an agent",
+            format!("write `{}`", called.exec("COMMAND")),
+        ),
     };
-    let what = (Gate::Capability, Code::PersonOnly);
+    let what = (Gate::Authority, Code::PersonOnly);
     let refusal = Refusal {
         retryable: true,
         ..Refusal::built_in(what, "verbs for people", reason, remedy)
@@ -259,30 +279,8 @@ fn select(work: &Work, pre: &Pre, (id, permit): (&str, Option<&str>)) -> Result<
     Ok(Answer::Context { text: context })
 }
 
-/// What an agent hands to `exec` itself, in its own conversation.
-fn exec(work: &Work, pre: &Pre, options: &[String], command: &[String]) -> Result<Answer, Failure> {
-    if !own::may_be_given(options) {
-        let refusal = Refusal {
-            retryable: true,
-            ..Refusal::built_in(
-                (Gate::Capability, Code::PersonOnly),
-                "verbs for people",
-                "`tagout exec` does not take these options from an agent",
-                format!("write `{}`", Called::of(work).exec("COMMAND")),
-            )
-        };
-        return Ok(deny(work, &pre.call, refusal));
-    }
-    let line = match command {
-        [line] => line.clone(),
-        words => quoted(words.iter().map(String::as_str)),
-    };
-    let id = runtime::clockwork()?.id("e");
-    send(work, pre, (&id, &[line]))?;
-    Ok(Answer::NoDecision)
-}
-
-/// Notes lines for `exec`, which judges and runs them in this conversation.
+/// Notes lines for a command that comes after the hook, which judges them and does them in this
+/// conversation.
 fn send(work: &Work, pre: &Pre, (id, lines): (&str, &[String])) -> Result<(), Failure> {
     let sent = Sent {
         session: work.incoming.context.session.clone(),

@@ -4,17 +4,17 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use tagout_gate::{Engine, Places, Proposal, Site};
+use tagout_gate::{Places, Proposal, Site};
 use tagout_policy::intents::{self, IntentSet};
 use tagout_policy::judge::Standing;
-use tagout_vocab::{Budget, Code, Intent, IntentId, IntentStatus, Role};
+use tagout_vocab::{Budget, Call, Code, Intent, IntentId, IntentStatus, Role};
 use tagout_workspace::files;
 
 use crate::args::{IntentNewArgs, IntentProposeArgs, PlaceArgs, SessionArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::notes::{Notes, Selected};
-use crate::verbs::{run, trust};
+use crate::verbs::{exec, run, trust};
 use crate::{args, books, clock, person, report, runtime, site};
 
 fn id_of(text: &str) -> Result<IntentId, Failure> {
@@ -156,7 +156,9 @@ pub(super) fn select(
     }
     let engine = runtime::open(place)?;
     let arguments = Map::from_iter([("intent_id".to_owned(), Value::from(id))]);
-    by_role(&engine, Role::SelectIntent, arguments, session)
+    let actor = run::own_actor(session.session.as_deref())?;
+    let call = Call::new(engine.shelf().books.name_of(Role::SelectIntent), arguments);
+    run::execute(&engine, call, (actor, session))
 }
 
 /// Beneath a client, its hook has made the selection already, because it knows the conversation. A
@@ -215,10 +217,28 @@ fn held_still(places: &Places, selected: Selected) -> Result<Option<Selected>, F
     Ok(Some(selected))
 }
 
-/// H18: asks a person for an intent or a wider scope.
+/// H18: asks a person for an intent or a wider scope. Beneath a client, in the conversation that
+/// its hook noted.
 pub(super) fn propose(place: &PlaceArgs, args: &IntentProposeArgs) -> Result<Exit, Failure> {
+    let permit = args.permit.as_deref();
+    let engine = runtime::open(place).map_err(|failure| exec::kept_away(permit, failure))?;
+    let named = (args.session.session.as_deref(), permit);
+    let actor = run::actor(&engine, named, &noted(args))?;
     let scope = args::patterns::each(&args.scope)?;
-    let engine = runtime::open(place)?;
+    let tool = engine.shelf().books.name_of(Role::ProposeIntent);
+    let call = Call::new(tool, proposed(args, scope));
+    run::execute(&engine, call, (actor, &args.session))
+}
+
+/// What the note of a hook for a proposal is about: no line that a shell could run.
+pub(super) fn noted(args: &IntentProposeArgs) -> String {
+    format!(
+        "\0propose {}",
+        Value::from(proposed(args, args.scope.clone()))
+    )
+}
+
+fn proposed(args: &IntentProposeArgs, scope: Vec<String>) -> Map<String, Value> {
     let mut arguments = Map::from_iter([
         ("name".to_owned(), Value::from(args.name.as_str())),
         ("owned_scope".to_owned(), Value::from(scope)),
@@ -227,17 +247,7 @@ pub(super) fn propose(place: &PlaceArgs, args: &IntentProposeArgs) -> Result<Exi
     if let Some(id) = &args.id {
         arguments.insert("intent_id".to_owned(), Value::from(id.as_str()));
     }
-    by_role(&engine, Role::ProposeIntent, arguments, &args.session)
-}
-
-fn by_role(
-    engine: &Engine,
-    role: Role,
-    arguments: Map<String, Value>,
-    session: &SessionArgs,
-) -> Result<Exit, Failure> {
-    let tool = engine.shelf().books.name_of(role).to_owned();
-    run::execute(engine, &tool, arguments, session)
+    arguments
 }
 
 /// Lets an intent go, whoever holds it.

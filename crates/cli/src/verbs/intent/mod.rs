@@ -6,7 +6,7 @@ mod look;
 use tagout_gate::Proposal;
 use tagout_vocab::IntentId;
 
-use crate::args::{IntentArgs, IntentVerb, PlaceArgs};
+use crate::args::{IntentArgs, IntentProposeArgs, IntentVerb, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -25,6 +25,11 @@ pub(crate) fn run(place: &PlaceArgs, args: &IntentArgs) -> Result<Exit, Failure>
         IntentVerb::Complete { id, yes, json } => change::complete(place, id, (*yes, *json)),
         IntentVerb::Release { id, yes, json } => change::release(place, id, (*yes, *json)),
     }
+}
+
+/// What the note of a hook for a proposal is about.
+pub(super) fn noted(args: &IntentProposeArgs) -> String {
+    change::noted(args)
 }
 
 /// Writes what an agent proposed and a person agreed to.

@@ -104,9 +104,12 @@ fn shown(violation: &Violation) -> String {
 pub(in crate::judge) fn authority(case: &Case<'_>) -> Finding {
     if let Some(call) = &case.commands.person_only {
         let reason = format!("{} is for people, and this is an agent's call", call.what);
-        return No::new(Gate::Authority, Code::PersonOnly, reason)
-            .remedy(call.remedy)
-            .deny();
+        let no = No::new(Gate::Authority, Code::PersonOnly, reason).remedy(call.remedy);
+        return if call.retryable {
+            no.retryable().deny()
+        } else {
+            no.deny()
+        };
     }
     let guarded: Vec<String> = case
         .effects

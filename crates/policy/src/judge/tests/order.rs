@@ -1,7 +1,7 @@
 //! Each check refuses what it should, with its own code, and says so in the explanation.
 
 use serde_json::{Value, json};
-use tagout_vocab::{CheckResult, Gate, Judgement, Origin, State, ToolAnnotations};
+use tagout_vocab::{CheckResult, Gate, Judgement, Origin, State, ToolAnnotations, Verdict};
 
 use super::world::{
     books, call, client_call, facts, in_action, said, session, user_books, with_metadata,
@@ -496,6 +496,20 @@ fn verbs_for_people_are_refused() {
         "tagout exec --session other -- ls",
         "ls; tagout exec --intent INT-001 -- ls",
         "ls; tagout exec $options -- ls",
+        "cd src; tagout intent list; tagout exec -- ls",
+        "for f in src/*.rs; do tagout exec -- cat \"$f\"; done",
+        "tagout exec -- ls > /dev/null",
+        "tagout --workspace=. exec --intent INT-001 -- ls",
+        "tagout --workspace . exec -- ls",
+        "tagout --workspace=. intent select INT-001",
+        "cd src; tagout intent propose --name a --scope b --reason c",
+        "tagout --workspace log approve ap-1",
+        "tagout --state-dir help approve ap-1",
+        "tagout intent --workspace list release INT-001",
+        "tagout $verb log",
+        "tagout intent $verb list",
+        "tagout approve ap-1 -- --help",
+        "tagout approve $id --help",
     ] {
         assert_eq!(said(&in_action(&run(line))), "deny PERSON_ONLY", "{line}");
     }
@@ -505,13 +519,51 @@ fn verbs_for_people_are_refused() {
         "tagout log --session other",
         "cd src && tagout log --session other",
         "tagout intent propose --name a --scope 'b/**' --reason 'c d'",
-        "cd src; tagout intent list; tagout exec -- ls",
-        "for f in src/*.rs; do tagout exec -- cat \"$f\"; done",
+        "cd src; tagout intent list; tagout log",
+        "for f in src/*.rs; do tagout blame \"$f\"; done",
         "tagout exec --intent INT-001 -- ls",
+        "tagout --workspace . log",
         "tagout --help",
+        "tagout help",
+        "tagout help exec | head",
+        "tagout exec --help",
+        "cd src && tagout intent select -h",
+        "tagout approve --help",
     ] {
         assert_eq!(said(&in_action(&run(line))), "allow ALLOWED", "{line}");
     }
+    // Whoever performs what stands alone performs one line, not several.
+    let lines = ["tagout exec -- ls", "tagout log"];
+    let several = client_call("cline", "run_commands", json!({ "commands": lines }));
+    assert_eq!(said(&in_action(&several)), "deny PERSON_ONLY");
+}
+
+/// What an agent can do in other words is told so; what only a person does is not.
+#[test]
+fn what_acts_can_be_said_otherwise() {
+    let run = |line: &str| call("execute_command", json!({ "command": line }));
+    let refusal = |line: &str| match in_action(&run(line)).verdict {
+        Verdict::Deny(refusal) => refusal,
+        other @ (Verdict::Allow(_) | Verdict::Ask(_)) => panic!("{line}: {other:?}"),
+    };
+    for (line, remedy) in [
+        ("ls; tagout exec -- ls", "`tagout exec -- 'LINE'`"),
+        (
+            "ls; tagout intent select INT-001",
+            "`tagout intent select ID`",
+        ),
+        (
+            "ls; tagout intent propose --name a",
+            "as a command of its own",
+        ),
+        ("tagout exec --session s -- ls", "leave the option away"),
+    ] {
+        let refusal = refusal(line);
+        assert!(refusal.remedy.contains(remedy), "{line}: {refusal:?}");
+        assert!(refusal.retryable, "{line}: {refusal:?}");
+        assert_eq!(refusal.gate, tagout_vocab::Gate::Authority);
+    }
+    assert!(!refusal("tagout approve ap-1").retryable);
 }
 
 /// H4: lines that once were taken for readers, each found by an attack.

@@ -131,7 +131,12 @@ impl Walker<'_> {
         findings: &mut Findings,
     ) {
         if entry.own {
-            self.own_calls.push(own_call(args));
+            let call = own_call(args);
+            let tells = call.only_tells();
+            self.own_calls.push(call);
+            if tells {
+                return;
+            }
         }
         if let Some(builtin) = entry.builtin {
             return self.builtin(builtin, entry, args, state, findings);
@@ -469,8 +474,10 @@ fn starts_with(args: &[Arg], command: &str) -> bool {
             .all(|(index, word)| args.get(index).and_then(|arg| arg.exact.as_deref()) == Some(word))
 }
 
+/// Options of Tagout that may stand anywhere, each with a value that is no verb.
+const PLACES: [&str; 2] = ["--workspace", "--state-dir"];
+
 fn own_call(args: &[Arg]) -> OwnCall {
-    let known = |arg: &Arg| arg.exact.clone().filter(|text| !text.starts_with('-'));
     let own = || {
         let is_own = |arg: &&Arg| arg.exact.as_deref() != Some("--");
         args.iter().take_while(is_own)
@@ -486,9 +493,24 @@ fn own_call(args: &[Arg]) -> OwnCall {
     let may_be_one =
         |arg: &Arg| !arg.word && (arg.splits || arg.head.is_empty() || arg.head.starts_with('-'));
     OwnCall {
-        words: args.iter().filter_map(known).collect(),
+        words: own_words(args),
         uncertain: args.iter().any(|arg| arg.exact.is_none()),
         options: own().filter_map(option).collect(),
         more_options: own().any(|arg| arg.exact.is_none() && may_be_one(arg)),
     }
+}
+
+/// The words that are no options, up to the first that is not known: behind it, no word is sure to
+/// be where it seems.
+fn own_words(args: &[Arg]) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut args = args.iter();
+    while let Some(text) = args.next().and_then(|arg| arg.exact.as_deref()) {
+        if PLACES.contains(&text) {
+            args.next();
+        } else if !text.starts_with('-') {
+            words.push(text.to_owned());
+        }
+    }
+    words
 }
