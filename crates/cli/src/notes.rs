@@ -4,7 +4,7 @@
 pub(crate) mod homes;
 mod sent;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -197,21 +197,17 @@ impl Notes {
         let awaited = self.awaited();
         let name = |path: &Path| Some(path.file_name()?.to_str()?.split_once('.')?.0.to_owned());
         drop_older_but(&self.folder.join("exec"), (now, HOOK_NOTE_MS_MAX), |path| {
-            name(path).is_some_and(|name| awaited.contains_key(&name))
+            name(path).is_some_and(|name| awaited.contains(&name))
         });
     }
 
-    /// The notes of commands whose calls wait for their results, of all conversations, each with
-    /// what its call was asked with.
-    fn awaited(&self) -> BTreeMap<String, Option<Lines>> {
+    /// The notes of commands whose calls wait for their results, of all conversations.
+    fn awaited(&self) -> BTreeSet<String> {
         let sessions = entries(&self.folder.join("open"));
         let calls = sessions.iter().flat_map(|session| listed(session));
-        let sent = calls.filter_map(|path| {
-            let open: Open = read(&path).ok()??;
-            match open.what {
-                Admitted::Exec(id) => Some((id, open.lines)),
-                Admitted::Guard(_) | Admitted::Done => None,
-            }
+        let sent = calls.filter_map(|path| match read::<Open>(&path).ok()??.what {
+            Admitted::Exec(id) => Some(id),
+            Admitted::Guard(_) | Admitted::Done => None,
         });
         sent.collect()
     }

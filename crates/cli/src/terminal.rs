@@ -1,4 +1,5 @@
-//! The terminal: its session, the same for every command that is typed there, and its width.
+//! The terminal: its session, the same for every command that is typed there, its width, and what
+//! fits into that.
 
 use std::fs;
 use std::io;
@@ -23,6 +24,20 @@ pub(crate) fn session() -> Result<String, Failure> {
 pub(crate) fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// The words that fit a line, and the rest; a word that is longer than a line is broken.
+pub(crate) fn split(text: &str, columns: usize) -> (&str, &str) {
+    let Some((end, _)) = text.char_indices().nth(columns.max(1)) else {
+        return (text, "");
+    };
+    let (line, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+    let at = match line.rfind(' ') {
+        Some(at) if at > 0 && !rest.starts_with(' ') => at,
+        Some(_) | None => end,
+    };
+    let (line, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+    (line.trim_end(), rest.trim_start())
 }
 
 /// A field after the program's name, which may itself hold blanks and brackets.

@@ -104,6 +104,9 @@ pub(crate) const PERMISSIVE: &str = "permissive";
 /// Where the stub listens, which is known last.
 const BASE: &str = "{base}";
 
+/// How an agent tells Tagout where it acts, which it has to where nobody rewrites its lines.
+pub(super) const TOLD: &str = "--workspace {workspace} --state-dir {home}/.local/state/tagout";
+
 /// What stands in the data's `{braces}`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
@@ -118,6 +121,7 @@ impl Places {
     pub(crate) fn fill(&self, text: &str) -> String {
         let programs = self.program.parent().unwrap_or(Path::new(""));
         text.replace(BASE, &self.base)
+            .replace("{places}", TOLD)
             .replace("{programs}", &programs.to_string_lossy())
             .replace("{home}", &self.home.to_string_lossy())
             .replace("{workspace}", &self.workspace.to_string_lossy())
@@ -141,8 +145,7 @@ fn wrong(source: serde_json::Error) -> XtaskError {
 impl Client {
     /// The call by which its model selects the scene's intent.
     pub(super) fn selecting(&self, places: &Places) -> Scripted {
-        let program = places.program.to_string_lossy();
-        let run = format!("{program} intent select INT-001");
+        let run = places.fill("{tagout} intent select INT-001 {places}");
         self.says(&Spoken::Run { run })
     }
 

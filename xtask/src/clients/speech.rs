@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::run::Client;
+use super::run::{Client, TOLD};
 use super::stub::Scripted;
 
 /// One thing that a model does.
@@ -80,7 +80,7 @@ impl Client {
                 && !run.starts_with(PROGRAM)
             {
                 let quoted = run.replace('\'', r"'\''");
-                let run = format!("{PROGRAM} exec -- '{quoted}'");
+                let run = format!("{PROGRAM} exec {TOLD} -- '{quoted}'");
                 all.push(vec![self.says(&Spoken::Run { run })]);
             }
         }

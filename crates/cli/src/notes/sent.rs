@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tagout_vocab::{Code, Digest, SessionId, Timestamp};
 use tagout_workspace::files;
 
-use super::{Lines, Notes, forget, is_old, is_plain, listed, read};
+use super::{Notes, forget, is_old, is_plain, listed, read};
 use crate::failure::Failure;
 
 /// A command that the hook sent through `exec`.
@@ -20,6 +20,9 @@ pub(crate) struct Sent {
     pub(crate) lines: Vec<Digest>,
     /// When.
     pub(crate) at: Timestamp,
+    /// Whether the command comes with the note's name; else it is found by its line.
+    #[serde(default)]
+    pub(crate) is_named: bool,
 }
 
 type Noted = (PathBuf, Sent);
@@ -88,19 +91,10 @@ impl Notes {
     fn noted(&self, id: Option<&str>, line: Digest) -> Vec<Noted> {
         let read = |path: PathBuf| read::<Sent>(&path).ok().flatten().map(|sent| (path, sent));
         let paths = self.sent_paths(id).into_iter();
-        let mut noted: Vec<Noted> = paths
+        paths
             .filter_map(read)
-            .filter(|(_, sent)| sent.lines.contains(&line))
-            .collect();
-        if id.is_none() && !noted.is_empty() {
-            let awaited = self.awaited();
-            noted.retain(|(path, sent)| {
-                let id = path.file_stem().and_then(|stem| stem.to_str());
-                let lines = id.and_then(|id| *awaited.get(id)?);
-                !lines.is_some_and(|lines| bears_its_id(sent, &lines))
-            });
-        }
-        noted
+            .filter(|(_, sent)| sent.lines.contains(&line) && (id.is_some() || !sent.is_named))
+            .collect()
     }
 
     fn sent_paths(&self, id: Option<&str>) -> Vec<PathBuf> {
@@ -109,16 +103,6 @@ impl Notes {
             Some(_) => Vec::new(),
             None => listed(&self.folder.join("exec")),
         }
-    }
-}
-
-/// Whether a note is of a call that the hook rewrote, which comes with the note's id: its lines are
-/// all that was asked for. What an agent hands to `exec` itself is only the end of its own line,
-/// and comes as it is.
-fn bears_its_id(sent: &Sent, lines: &Lines) -> bool {
-    match sent.lines.as_slice() {
-        [line] => *line == lines.asked,
-        _ => true,
     }
 }
 

@@ -20,6 +20,7 @@ fn an_old_call_stays_until_it_is_told() {
         client: "c".to_owned(),
         lines: vec![line_digest("ls")],
         at: now,
+        is_named: true,
     };
     notes.send("e-1", &sent).unwrap();
     let open = Open {

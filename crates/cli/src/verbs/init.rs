@@ -84,7 +84,7 @@ pub(crate) fn run(place: &PlaceArgs, args: &InitArgs) -> Result<Exit, Failure> {
             "kept": names(&kept), "ignored": ignored, "accepted": accepted, "clients": clients,
         }))?;
     }
-    next(&engine, &offered.clients);
+    next(&engine, (&offered.clients, governed));
     Ok(if governed { Exit::Done } else { Exit::Failed })
 }
 
@@ -217,7 +217,7 @@ fn told_of_kept(kept: &[Wanted], again: bool) -> Vec<&'static str> {
 }
 
 /// What the person does next.
-fn next(engine: &Engine, clients: &[Client]) {
+fn next(engine: &Engine, (clients, governed): (&[Client], bool)) {
     let intents = engine.shelf().books.intents.iter().next().is_some();
     if !intents {
         report::note(
@@ -226,6 +226,12 @@ fn next(engine: &Engine, clients: &[Client]) {
         );
     }
     if !clients.is_empty() {
+        if intents && governed {
+            report::note(
+                "\nStart your client in this folder as you always do; `tagout log` shows what it \
+                 does, `tagout pending` what waits for you.",
+            );
+        }
         return;
     }
     let found: Vec<&str> = install::found().iter().map(|one| one.as_str()).collect();

@@ -35,17 +35,20 @@ pub(crate) fn pending(place: &PlaceArgs, args: &PendingArgs) -> Result<Exit, Fai
     for request in &requests {
         report::line(&format!(
             "{}  {}  {}",
-            request.id, request.tool, request.reason
+            request.id,
+            report::plain(&request.tool),
+            report::plain(&request.reason)
         ))?;
         for effect in &request.effects {
-            report::line(&format!("    {effect}"))?;
+            report::line(&format!("    {}", report::plain(effect)))?;
         }
         for argument in arguments(&engine, request) {
             report::line(&format!("    {argument}"))?;
         }
     }
     for question in &questions {
-        report::line(&format!("{}  asks: {}", question.id, question.question))?;
+        let asks = report::plain(&question.question);
+        report::line(&format!("{}  asks: {asks}", question.id))?;
     }
     for proposal in &proposals {
         for line in told(proposal) {
@@ -167,10 +170,12 @@ pub(crate) fn approve(place: &PlaceArgs, args: &ApproveArgs) -> Result<Exit, Fai
         })?;
     report::note(&format!(
         "{} in session {}: {}",
-        request.tool, request.session, request.reason
+        report::plain(&request.tool),
+        request.session,
+        report::plain(&request.reason)
     ));
     for effect in &request.effects {
-        report::note(&format!("  {effect}"));
+        report::note(&format!("  {}", report::plain(effect)));
     }
     for argument in arguments(&engine, request) {
         report::note(&format!("  {argument}"));

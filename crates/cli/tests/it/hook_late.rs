@@ -13,7 +13,7 @@ use tagout_vocab::limits::{HOOK_NOTE_MS_MAX, PERMIT_OPEN_MS_MAX};
 
 use crate::confined::Site;
 use crate::hook_strayed::{given, run, strays, told_with};
-use crate::hooked::{Call, ask, happen, site_for, tell};
+use crate::hooked::{Call, ask, happen, in_full, site_for, tell};
 
 const MINUTE_MS: i64 = 60_000;
 
@@ -47,8 +47,8 @@ fn pass(site: &Site, ms: i64) {
 }
 
 /// An agent's own line for `exec`, where its client can't rewrite.
-fn own_line(line: &str) -> String {
-    format!("'{}' exec -- '{line}'", env!("CARGO_BIN_EXE_tagout"))
+fn own_line(site: &Site, line: &str) -> String {
+    format!("{} -- '{line}'", in_full(site, "exec"))
 }
 
 /// §13.3: an agent's line that its client lets run too late is refused, and not taken for that of a
@@ -60,7 +60,7 @@ fn a_line_that_comes_too_late_is_nobodys() {
     let held = site.tagout(&["exec", "--intent", "INT-001", "--", "true"]);
     assert_eq!(held.code, Some(0), "{}", held.shown());
     let line = "echo x > src/claude-code/a.txt";
-    let call = Call::shell(client, ("main", "c"), &own_line(line));
+    let call = Call::shell(client, ("main", "c"), &own_line(&site, line));
     assert!(ask(&site, &call).runs());
     for minutes in [0, 60] {
         pass(&site, HOOK_NOTE_MS_MAX + minutes * MINUTE_MS + 1);
@@ -84,14 +84,15 @@ fn a_line_that_comes_too_late_is_nobodys() {
     assert_eq!(typed.code, Some(0), "{}", typed.shown());
 }
 
-/// A rewritten command bears the name of its note: the same line, typed by a person, is the
-/// person's, and leaves the note to tell of the agent's.
+/// A rewritten command bears the name of its note, also where the agent wrote `exec` itself: the
+/// same line, typed by a person, is the person's, and leaves the note to tell of the agent's.
 #[test]
 fn a_persons_line_uses_no_note_up_that_has_a_name() {
     let client = Client::ClaudeCode;
-    for minutes in [0, 11] {
+    let asked = ["ls src", "tagout exec -- 'ls src'"];
+    for (asked, minutes) in asked.iter().flat_map(|asked| [(asked, 0), (asked, 11)]) {
         let site = site_for(&[client]);
-        let call = Call::shell(client, ("main", "c"), "ls src");
+        let call = Call::shell(client, ("main", "c"), asked);
         let line = given(&ask(&site, &call));
         pass(&site, minutes * MINUTE_MS);
         let typed = site.tagout(&["exec", "--", "ls src"]);

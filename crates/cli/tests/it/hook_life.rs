@@ -12,8 +12,8 @@ use tagout_vocab::Digest;
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said, said};
 use crate::hooked::{
-    Call, Line, ask, fed, happen, hook, intent_of, select, sends, site_for, site_for_all, tell,
-    told, written,
+    Call, Line, ask, fed, happen, hook, in_full, intent_of, select, sends, site_for, site_for_all,
+    tell, told, written,
 };
 
 /// How many calls came to a state, by the ledger.
@@ -133,7 +133,7 @@ fn a_line_of_two_conversations_is_nobodys() {
     site.write("src/a.txt", "a\n");
     let line = "cat src/a.txt";
     let asked = |session: &str, line: &str| {
-        let own = format!("'{}' exec -- '{line}'", env!("CARGO_BIN_EXE_tagout"));
+        let own = format!("{} -- '{line}'", in_full(&site, "exec"));
         let call = Call::shell(client, (session, line), &own);
         let said = ask(&site, &call);
         assert!(said.runs(), "{said:?}");
@@ -295,7 +295,7 @@ fn a_name_is_not_looked_up() {
         command.env("PATH", &bin);
         let said = said(client, &fed(command, &call.payload(&site.root())));
         assert_eq!(said.does(), Does::Denies, "{said:?}");
-        let own = format!("{} exec -- ", env!("CARGO_BIN_EXE_tagout"));
+        let own = format!("{} -- ", in_full(&site, "exec").replace('\'', ""));
         assert!(told(&said).contains(&own), "{said:?}");
     }
 }

@@ -11,7 +11,7 @@ use tagout_agents::profile::Rewrite;
 
 use crate::confined::{Ran, Site};
 use crate::hook_oracle::{Does, Said, said};
-use crate::hooked::{Call, Line, fed, hook, intent_of, site_for, told};
+use crate::hooked::{Call, Line, fed, hook, in_full, intent_of, site_for, told};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tagout");
 
@@ -58,6 +58,11 @@ impl Desk {
 
     /// What the client's shell, which knows a home and nothing else, makes of a line.
     fn run(&self, line: &str, at: At) -> Ran {
+        self.run_in(&self.site.root(), line, at)
+    }
+
+    /// The same in a folder that the agent went to.
+    fn run_in(&self, folder: &Path, line: &str, at: At) -> Ran {
         let mut command = match at {
             At::Pipe => Command::new("/bin/sh"),
             At::Terminal => Command::new("script"),
@@ -67,7 +72,7 @@ impl Desk {
             At::Terminal => command.args(["-qec", line, "/dev/null"]),
         };
         command
-            .current_dir(self.site.root())
+            .current_dir(folder)
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.site.home());
@@ -187,7 +192,7 @@ fn a_person_selects_for_their_terminal() {
     assert!(desk.log().contains("terminal-"));
     // What a conversation holds, nobody else can have, and a person is told whose it is.
     let (other, client) = (intent_of(Client::Kiro), Client::Kiro);
-    let line = format!("'{PROGRAM}' intent select {other}");
+    let line = in_full(&desk.site, &format!("intent select {other}"));
     let said = desk.ask(&Call::shell(client, ("main", "c"), &line));
     assert!(said.runs(), "{said:?}");
     let ran = desk.run(&line, At::Terminal);
@@ -223,6 +228,7 @@ fn no_conversation_acts_in_another() {
         let id = intent_of(Client::Kiro);
         let victim = format!("{client}:victim");
         let own = format!("'{PROGRAM}'");
+        let full = in_full(&desk.site, "exec");
         let propose = "intent propose --name a --scope 'b/**' --reason c";
         let lines = [
             format!("tagout intent select {id} --session {victim}"),
@@ -249,7 +255,11 @@ fn no_conversation_acts_in_another() {
             format!("{own} exec --end --session {victim}"),
             format!("cd src; {own} exec -- ls"),
             format!("{own} exec -- ls > /dev/null"),
-            format!("{own} exec -- 'tagout intent select {id} --session {victim}'"),
+            format!("{full} -- 'tagout intent select {id} --session {victim}'"),
+            // What a shell takes for a part of the last word, or for another one.
+            format!("{full} --intent {id} -- 'touch src/kiro/x'\u{a0}"),
+            format!("{full} --intent {id} -- touch src/kiro/x\u{2028}"),
+            format!("{full} --intent {id} -- =touch src/kiro/x"),
         ];
         let wrong: Vec<String> = lines
             .iter()
@@ -271,6 +281,46 @@ fn no_conversation_acts_in_another() {
         let log = format!("tagout log --session {victim}");
         assert_eq!(desk.played(client, &log, At::Pipe).1.code, Some(0));
     }
+}
+
+/// §13.3: where lines can't be rewritten, one that acts says where, and bears nobody's note: the
+/// folder that its shell is in by then may belong to another workspace.
+#[test]
+fn a_line_that_stays_as_it_is_says_where_it_acts() {
+    let (desk, other) = (Desk::usual(), Desk::usual());
+    let (here, there) = (desk.site.root(), other.site.root());
+    for client in [
+        Client::Goose,
+        Client::QwenCode,
+        Client::Windsurf,
+        Client::Kiro,
+    ] {
+        let select = format!("intent select {}", intent_of(client));
+        let propose = format!("intent propose --name {client} --scope 'b/**' --reason c");
+        let exec = "exec -- 'ls src'".to_owned();
+        for (verb, ends) in [(&select, 0), (&propose, 0), (&exec, 126)] {
+            let ask = |line: &str| desk.ask(&Call::shell(client, ("main", line), line));
+            let said = ask(&format!("'{PROGRAM}' {verb}"));
+            assert_eq!(said.does(), Does::Denies, "{client}, {verb}: {said:?}");
+            let line = instead(&said);
+            let said = ask(&line);
+            assert!(said.runs(), "{client}, {line}: {said:?}");
+            let ran = desk.run_in(&there, &line, At::Pipe);
+            assert_eq!(ran.code, Some(ends), "{client}, {line}: {}", ran.shown());
+        }
+        for verb in [&select, &propose] {
+            let line = format!("{} --permit n-1", in_full(&desk.site, verb));
+            let said = desk.ask(&Call::shell(client, ("main", "n"), &line));
+            assert!(told(&said).contains("PERSON_ONLY"), "{client}: {said:?}");
+        }
+        let session = format!("{client}:main");
+        assert!(desk.log().contains(&session), "{}", desk.log());
+    }
+    assert_ne!(here, there);
+    assert!(!desk.log().contains("terminal-"), "{}", desk.log());
+    assert!(!other.log().contains("session_id"), "{}", other.log());
+    let waits = other.site.tagout(&["pending"]).stdout;
+    assert!(!waits.contains("propose"), "{waits}");
 }
 
 /// H18, §13.3: what an agent asks for is asked in its own conversation, once for each line, and

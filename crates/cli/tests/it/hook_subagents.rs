@@ -7,7 +7,9 @@ use tagout_agents::profile::Subagents;
 
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said};
-use crate::hooked::{Call, happen, intent_of, plain, select, sends, sent, site_for, written};
+use crate::hooked::{
+    Call, happen, in_full, intent_of, plain, select, sends, sent, site_for, written,
+};
 
 /// How a client marks what its subagents do, and the event that says who began one.
 struct Marks {
@@ -107,7 +109,7 @@ impl Play {
     }
 
     fn selects(&self, id: &str, intent: &str) -> Said {
-        let line = format!("'{}' intent select {intent}", env!("CARGO_BIN_EXE_tagout"));
+        let line = in_full(&self.site, &format!("intent select {intent}"));
         let ids = (self.marks.session, id);
         self.ask(&Call::shell(self.marks.client, ids, &line))
     }

@@ -331,10 +331,18 @@ pub(crate) fn happen(
     sent(site, client, event, &payload)
 }
 
+/// A verb as an agent has to write it where its client rewrites nothing: by the program's path, and
+/// with the places, because nobody knows what the name and the working folder lead to by then.
+pub(crate) fn in_full(site: &Site, verb: &str) -> String {
+    let program = env!("CARGO_BIN_EXE_tagout");
+    let (root, state) = (site.root(), site.home().join(".local/state/tagout"));
+    let (root, state) = (root.display(), state.display());
+    format!("'{program}' {verb} --workspace '{root}' --state-dir '{state}'")
+}
+
 /// Takes an intent up in a session, as an agent of this client does.
 pub(crate) fn select(site: &Site, client: Client, session: &str, intent: &str) {
-    // By its path: the name alone means another program where the search path does not lead here.
-    let line = format!("'{}' intent select {intent}", env!("CARGO_BIN_EXE_tagout"));
+    let line = in_full(site, &format!("intent select {intent}"));
     let call = Call::shell(client, (session, "select"), &line);
     let said = ask(site, &call);
     assert!(said.runs(), "{client}: {said:?}");

@@ -99,6 +99,8 @@ mod log;
 #[cfg(test)]
 mod machine;
 #[cfg(test)]
+mod own_words;
+#[cfg(test)]
 mod proposals;
 #[cfg(test)]
 mod prove;

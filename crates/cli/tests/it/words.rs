@@ -238,3 +238,65 @@ fn the_log_fits_the_terminal() {
     }
     assert_eq!(Terminal::shows(&machine, 1000, "log"), piped);
 }
+
+/// What is told of a client stands in one block beside its word; a pipe gets a line for each.
+#[test]
+fn what_is_told_of_a_client_fits_the_terminal() {
+    let machine = Machine::new();
+    assert_eq!(
+        machine.run(&["install", "codex", "--yes"]).code,
+        Some(0),
+        "installed"
+    );
+    let check = "install codex --check";
+    let piped = machine.run(&check.split(' ').collect::<Vec<&str>>()).stdout;
+    let in_words = |text: &str| -> Vec<String> {
+        let words = text.split_whitespace();
+        words.map(str::to_owned).collect()
+    };
+    assert!(piped.lines().any(|line| line.chars().count() > 200));
+    for columns in [60, 80, 120] {
+        let shown = Terminal::shows(&machine, columns, check);
+        let long = |line: &&str| line.chars().count() > columns;
+        assert_eq!(shown.lines().find(long), None, "{columns}: {shown}");
+        assert_eq!(in_words(&shown), in_words(&piped), "{columns}");
+    }
+    assert_eq!(Terminal::shows(&machine, 2000, check), piped);
+    assert_eq!(Terminal::shows(&machine, 20, check), piped);
+}
+
+/// An agent chooses the names that a person reads before agreeing: none of them moves the cursor,
+/// turns the writing direction or makes a line of its own.
+#[test]
+fn what_waits_can_not_be_forged() {
+    let machine = Machine::new();
+    let odd = "src/ok\u{202e}x\u{2028}q-1  asks: forged.txt";
+    let policy = machine.root().join(".orchestration/hook_policy.yaml");
+    std::fs::write(&policy, "version: 1\nprofile: strict\n").unwrap();
+    assert_eq!(machine.run(&["trust", "--yes"]).code, Some(0));
+    let select = ["intent", "select", "INT-001", "--session", "s"];
+    assert_eq!(machine.run(&select).code, Some(0));
+    let input = serde_json::json!({
+        "path": odd, "content": "x", "intent_id": "INT-001", "mutation_class": "INTENT_EVOLUTION",
+    });
+    let write = ["run", "write_to_file", "--session", "s", "--input"];
+    let ran = machine.run(&[&write[..], &[&input.to_string()]].concat());
+    assert!(ran.shown().contains("APPROVAL_REQUIRED"), "{}", ran.shown());
+    let waiting = machine.run(&["pending", "--json"]).json_lines();
+    let id = waiting[0]["approvals"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for ran in [
+        machine.run(&["pending"]),
+        machine.run(&["approve", &id, "--yes"]),
+    ] {
+        let shown = ran.shown();
+        assert!(
+            shown.contains("202e}") && shown.contains("2028}"),
+            "{shown}"
+        );
+        let odd = ['\u{202e}', '\u{2028}'];
+        assert!(!shown.contains(odd), "{shown:?}");
+    }
+}

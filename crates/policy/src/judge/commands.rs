@@ -184,11 +184,12 @@ fn vouched(books: &Books, line: &CommandLine<'_>, found: &Analysis) -> bool {
 const ACTING: [(&[&str], &str); 3] = [
     (
         &["intent", "select"],
-        "run `tagout intent select ID` as a command of its own",
+        "run `tagout intent select ID` as a command of its own, with no redirection behind it",
     ),
     (
         &["intent", "propose"],
-        "run `tagout intent propose` as a command of its own, with nothing else in the line",
+        "run `tagout intent propose` as a command of its own, with nothing else in the line: \
+         texts in single quotes, no redirection",
     ),
     (
         &["exec"],

@@ -6,7 +6,8 @@
 pub fn only_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
-    let mut letters = line.trim().chars();
+    // Only these part words and lines in a shell; other blanks belong to the words beside them.
+    let mut letters = line.trim_matches([' ', '\t', '\n']).chars();
     while let Some(letter) = letters.next() {
         match letter {
             ' ' | '\t' => words.extend(word.take()),
@@ -29,11 +30,15 @@ pub fn only_words(line: &str) -> Option<Vec<String>> {
                     }
                 }
             }
-            // Between two quoted pieces this is how a single quote is written.
+            // Between two quoted pieces this is how a single quote is written, and a long line is
+            // broken with the other one.
             '\\' => match letters.next()? {
                 '\'' => word.get_or_insert_default().push('\''),
+                '\n' => {}
                 _ => return None,
             },
+            // Some shells put the path of a program in the place of its name there.
+            '=' if word.is_none() => return None,
             plain if plain.is_alphanumeric() || "-_./:@%+,=".contains(plain) => {
                 word.get_or_insert_default().push(plain);
             }

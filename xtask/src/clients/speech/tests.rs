@@ -46,7 +46,11 @@ fn a_command_that_is_not_rewritten_is_tried_both_ways() {
     ];
     let said = clients["goose"].turns(&turns);
     let commands: Vec<_> = said.iter().map(|turn| &turn[0].input["command"]).collect();
-    let wrapped = r"{tagout} exec -- 'echo '\''x'\'''";
-    assert_eq!(commands, ["echo 'x'", wrapped, "{tagout} approve x"]);
+    let told = "--workspace {workspace} --state-dir {home}/.local/state/tagout";
+    let wrapped = format!(r"{{tagout}} exec {told} -- 'echo '\''x'\'''");
+    assert_eq!(
+        commands,
+        ["echo 'x'", wrapped.as_str(), "{tagout} approve x"]
+    );
     assert_eq!(clients["claude-code"].turns(&turns).len(), 2);
 }

@@ -18,6 +18,7 @@ fn a_used_note_is_never_called_unused() {
         client: "c".to_owned(),
         lines: vec![line_digest("ls")],
         at: now,
+        is_named: true,
     };
     for round in 0..2_000 {
         let id = format!("e-{round}");

@@ -34,10 +34,10 @@ impl Called {
                 places: String::new(),
             };
         };
-        let places = tells_places(work).then(|| format!(" {}", quoted(here.places())));
+        // What acts has to tell them, wherever that shell is by then, and nothing else minds.
         Self {
             program: quoted([here.program()]),
-            places: places.unwrap_or_default(),
+            places: format!(" {}", quoted(here.places())),
         }
     }
 

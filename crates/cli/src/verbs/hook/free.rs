@@ -16,7 +16,7 @@ pub(super) fn told(work: &Work, propose: &str) -> String {
         selectable(intent, now).is_ok() && books.ignore.blocks_intent(&intent.id).is_none()
     };
     for intent in books.intents.iter().filter(is_open) {
-        // Who holds an intent stands in a file: no more of them are read than are told.
+        // Who holds an intent stands in a file of its own: enough free ones end the reading.
         if free.len() == HOOK_INTENTS_SHOWN_MAX {
             break;
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tagout_agents::quoted;
 use tagout_gate::policy::shell::only_words;
+use tagout_vocab::limits::COMMAND_ANALYSED_BYTES_MAX;
 
 use crate::args::{self, Args, ExecArgs, IntentVerb, Meant, PlaceArgs, Verb};
 use crate::verbs::{exec, inside, intent};
@@ -110,6 +111,8 @@ pub(super) struct Own {
     /// The words after the program without those that tell the very places of the workspace, which
     /// anybody may give, and without the note of what acts, which the hook gives anew.
     words: Vec<String>,
+    /// Whether they named a note.
+    is_noted: bool,
     by_path: bool,
     told: Told,
 }
@@ -125,6 +128,9 @@ struct Told {
 /// is read by the very definition by which this program reads its own command line: whatever is
 /// spelled otherwise can mean nothing else there than here.
 pub(super) fn own_line(line: &str, here: &Here) -> Option<Result<Own, Beyond>> {
+    if line.len() > COMMAND_ANALYSED_BYTES_MAX {
+        return None;
+    }
     let words = only_words(line)?;
     let (first, rest) = words.split_first()?;
     let by_path = *first == here.program;
@@ -139,6 +145,7 @@ pub(super) fn own_line(line: &str, here: &Here) -> Option<Result<Own, Beyond>> {
             let own = Own {
                 what: OwnLine::Other,
                 words: rest.to_vec(),
+                is_noted: false,
                 by_path,
                 told: Told::default(),
             };
@@ -147,12 +154,11 @@ pub(super) fn own_line(line: &str, here: &Here) -> Option<Result<Own, Beyond>> {
         }
     };
     let (mut words, told) = without_places(rest, here);
-    if matches!(what, Ok(OwnLine::Acts(_))) {
-        drop_note(&mut words);
-    }
+    let is_noted = matches!(what, Ok(OwnLine::Acts(_))) && drop_note(&mut words);
     Some(what.map(|what| Own {
         what,
         words,
+        is_noted,
         by_path,
         told,
     }))
@@ -216,12 +222,12 @@ fn acting(words: &[&str]) -> Option<Acting> {
     }
 }
 
-/// Takes the note of an earlier look out of the words: the hook gives one anew.
-fn drop_note(words: &mut Vec<String>) {
+/// Takes the note of an earlier look out of the words, if there is one: the hook gives one anew.
+fn drop_note(words: &mut Vec<String>) -> bool {
     let joined = |word: &String| word.starts_with(PERMIT) && word.contains('=');
     let own = words.iter().take_while(|word| *word != "--");
     let Some(at) = own.clone().position(|word| word == PERMIT || joined(word)) else {
-        return;
+        return false;
     };
     let count = if words.get(at).is_some_and(joined) {
         1
@@ -229,6 +235,7 @@ fn drop_note(words: &mut Vec<String>) {
         2
     };
     words.drain(at..at.saturating_add(count).min(words.len()));
+    true
 }
 
 /// The words without those that tell the workspace's own places, and which of these there were.
@@ -258,6 +265,23 @@ fn without_places(words: &[String], here: &Here) -> (Vec<String>, Told) {
 }
 
 impl Own {
+    /// Whether it acts in the conversation.
+    pub(super) fn acts(&self) -> bool {
+        matches!(self.what, OwnLine::Acts(_))
+    }
+
+    /// The verb of a line that named a note, which only a hook gives.
+    pub(super) fn named_note(&self) -> Option<Acting> {
+        let OwnLine::Acts(act) = &self.what else {
+            return None;
+        };
+        self.is_noted.then_some(match act {
+            Act::Select(_) => Acting::Select,
+            Act::Propose(_) => Acting::Propose,
+            Act::Exec(_) => Acting::Exec,
+        })
+    }
+
     /// Whether the words start this program whatever the search path says and, where `places` have
     /// to be told, tell them.
     pub(super) fn is_sure(&self, places: bool) -> bool {

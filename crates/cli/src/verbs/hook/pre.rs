@@ -170,8 +170,8 @@ pub(super) fn help(work: &Work, refusal: &mut Refusal) {
         }
         let called = Called::of(work);
         let (list, select) = (called.verb("intent list"), called.verb("intent select ID"));
-        let typed = format!("`{select}`");
-        refusal.reason = run::reason_in_words(refusal, &work.engine, &typed);
+        let typed = "`tagout intent select ID`";
+        refusal.reason = run::reason_in_words(refusal, &work.engine, typed);
         refusal.remedy = format!(
             "run `{list}`, then `{select}` as a command of its own, and make the call again"
         );

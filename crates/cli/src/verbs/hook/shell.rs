@@ -103,8 +103,11 @@ fn own_call(
     (pre, found): (&Pre, &ShellCall),
     (own, here): (&Own, &Here),
 ) -> Result<Answer, Failure> {
-    let places = called::tells_places(work);
-    let acts = matches!(own.what, OwnLine::Acts(_));
+    let acts = own.acts();
+    let places = acts || called::tells_places(work);
+    if let Some(verb) = own.named_note().filter(|_| !rewrites(work)) {
+        return Ok(beyond(work, &pre.call, Beyond::Words(verb)));
+    }
     if own.is_sure(places) && !(acts && rewrites(work)) {
         return performed(work, pre, (&own.what, None));
     }
@@ -121,7 +124,7 @@ fn own_call(
     // What acts names its note, so that it acts in this conversation or not at all.
     let permit = runtime::clockwork()?.id("n");
     let permit = acts.then_some(permit.as_str());
-    let sure = with(pre, found, &own.sure(here, permit, acts || places));
+    let sure = with(pre, found, &own.sure(here, permit, places));
     let answer = performed(work, &sure, (&own.what, permit))?;
     let arguments = sure.call.arguments;
     Ok(match answer {
@@ -159,10 +162,10 @@ fn with(pre: &Pre, found: &ShellCall, words: &[String]) -> Pre {
 /// Arguments as they were admitted: where they call Tagout, in the words that are sure to. Clients
 /// differ in which of the two they report.
 pub(super) fn as_admitted(work: &Work, mut arguments: Map<String, Value>) -> Map<String, Value> {
-    let places = called::tells_places(work);
     let sure = shell_call(&arguments).and_then(|found| {
         let here = called::here(&work.places)?;
         let own = own_line(&lines(&found)?, Some(&here))?.ok()?;
+        let places = own.acts() || called::tells_places(work);
         (!own.is_sure(places)).then(|| carried(&found, &own.sure(&here, None, places)))?
     });
     if let Some((key, value)) = sure {
@@ -197,10 +200,15 @@ fn performed(
 ) -> Result<Answer, Failure> {
     match what {
         OwnLine::Acts(Act::Select(id)) => select(work, pre, (id, permit)),
-        OwnLine::Acts(Act::Propose(noted) | Act::Exec(noted)) => {
-            let fresh = runtime::clockwork()?.id("e");
-            let id = permit.unwrap_or(&fresh);
-            send(work, pre, (id, std::slice::from_ref(noted)))?;
+        OwnLine::Acts(Act::Propose(noted)) => {
+            send(work, (permit, &fresh()?), std::slice::from_ref(noted))?;
+            // It is nothing that could have been confined.
+            note(work, pre, Admitted::Done)?;
+            Ok(Answer::NoDecision)
+        }
+        OwnLine::Acts(Act::Exec(noted)) => {
+            let id = send(work, (permit, &fresh()?), std::slice::from_ref(noted))?;
+            note(work, pre, Admitted::Exec(id))?;
             Ok(Answer::NoDecision)
         }
         OwnLine::Tells | OwnLine::Other => {
@@ -279,17 +287,29 @@ fn select(work: &Work, pre: &Pre, (id, permit): (&str, Option<&str>)) -> Result<
     Ok(Answer::Context { text: context })
 }
 
+/// A note's name that nobody has used.
+fn fresh() -> Result<String, Failure> {
+    Ok(runtime::clockwork()?.id("e"))
+}
+
 /// Notes lines for a command that comes after the hook, which judges them and does them in this
-/// conversation.
-fn send(work: &Work, pre: &Pre, (id, lines): (&str, &[String])) -> Result<(), Failure> {
+/// conversation: under the name that the command bears, or under one that nobody tells it. Gives
+/// that name.
+fn send(
+    work: &Work,
+    (borne, else_by): (Option<&str>, &str),
+    lines: &[String],
+) -> Result<String, Failure> {
     let sent = Sent {
+        is_named: borne.is_some(),
         session: work.incoming.context.session.clone(),
         client: work.incoming.client.to_string(),
         lines: lines.iter().map(|line| line_digest(line)).collect(),
         at: clock::now(),
     };
+    let id = borne.unwrap_or(else_by);
     work.notes.send(id, &sent)?;
-    note(work, pre, Admitted::Exec(id.to_owned()))
+    Ok(id.to_owned())
 }
 
 /// §13.5: the command is rewritten, so that the kernel holds it and its writes are judged.
@@ -299,7 +319,7 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
     }
     let here = called::here(&work.places);
     let here = here.ok_or_else(|| Failure::invalid("the name of a folder is not text"))?;
-    let id = runtime::clockwork()?.id("e");
+    let id = fresh()?;
     let [workspace, root, state_dir, state] = here.places();
     let prefix = [
         here.program(),
@@ -327,7 +347,8 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
     };
     let mut sent = pre.clone();
     sent.call.arguments.clone_from(&arguments);
-    send(work, &sent, (&id, lines))?;
+    let id = send(work, (Some(&id), ""), lines)?;
+    note(work, &sent, Admitted::Exec(id))?;
     Ok(Answer::rewritten(arguments))
 }
 

@@ -10,7 +10,7 @@ use super::Wanted;
 use super::tried::{self, Came};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report;
+use crate::{report, terminal};
 
 /// One line about a client.
 struct Line {
@@ -67,7 +67,8 @@ impl Wanted {
             if json {
                 all.push(to_json(*client, state, &lines));
             } else {
-                report::data(&shown(*client, state, &lines))?;
+                let columns = terminal::columns();
+                report::data(&shown((*client, state), &lines, columns))?;
             }
         }
         Ok((whole, all))
@@ -128,14 +129,30 @@ fn came(word: &'static str, came: Came) -> Line {
     }
 }
 
-fn shown(client: Client, state: State, lines: &[Line]) -> String {
+/// Columns that a text needs at least to be read beside its word.
+const TEXT_COLUMNS_MIN: usize = 30;
+
+/// In as many columns as there are, each text in one block beside its word; where nobody counts
+/// them, one line each.
+fn shown((client, state): (Client, State), lines: &[Line], columns: Option<usize>) -> String {
     let mut out = format!("{client}: {}\n", state.words());
     let width = lines.iter().map(|line| line.word.len()).max().unwrap_or(0);
+    let beside = |columns: usize| columns.saturating_sub(width.saturating_add(4));
+    let fits = columns.map(beside).filter(|left| *left >= TEXT_COLUMNS_MIN);
     for line in lines {
         let file = line.file.as_ref();
         let file = file.map_or_else(String::new, |file| format!("{file}: "));
-        // Writing into a `String` cannot fail.
-        writeln!(out, "  {:width$}  {file}{}", line.word, line.text).unwrap_or_default();
+        let text = format!("{file}{}", line.text);
+        let (mut word, mut rest) = (line.word, text.as_str());
+        loop {
+            let (part, more) = fits.map_or((rest, ""), |left| terminal::split(rest, left));
+            // Writing into a `String` cannot fail.
+            writeln!(out, "  {word:width$}  {part}").unwrap_or_default();
+            if more.is_empty() {
+                break;
+            }
+            (word, rest) = ("", more);
+        }
     }
     out
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{COLUMNS, GAP, NOTHING};
+use crate::terminal;
 
 /// How far the lines beneath the first stand in.
 const INDENT: &str = "    ";
@@ -39,25 +40,11 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
             lines.push(fitted(rest, columns));
             break;
         }
-        let (line, more) = split(rest, columns);
+        let (line, more) = terminal::split(rest, columns);
         lines.push(line.to_owned());
         rest = more;
     }
     lines
-}
-
-/// The words that fit a line, and the rest; a word that is longer than a line is broken.
-fn split(text: &str, columns: usize) -> (&str, &str) {
-    let Some((end, _)) = text.char_indices().nth(columns.max(1)) else {
-        return (text, "");
-    };
-    let (line, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-    let at = match line.rfind(' ') {
-        Some(at) if at > 0 && !rest.starts_with(' ') => at,
-        Some(_) | None => end,
-    };
-    let (line, rest) = text.split_at_checked(at).unwrap_or((text, ""));
-    (line.trim_end(), rest.trim_start())
 }
 
 fn fitted(line: &str, columns: usize) -> String {
