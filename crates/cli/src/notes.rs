@@ -20,7 +20,7 @@ use tagout_workspace::files;
 
 use crate::failure::Failure;
 use homes::Homes;
-pub(crate) use sent::{Sent, line_digest};
+pub(crate) use sent::{Comes, Sent, line_digest};
 
 /// Where a workspace, its user's home and that user's policy lie. Written by people's verbs,
 /// because the hook believes no environment.

@@ -14,7 +14,7 @@ const UNWRAPPED: &str = "7. A shell command that changes anything runs as \
                          `tagout exec -- COMMAND`. Commands that only\n   read need no prefix.\n";
 
 const EITHER: &str = "7. Shell commands are confined: what they change outside the scope is not \
-                      applied. Where a\n   refusal names a line that begins with `tagout exec`, \
+                      applied. Where a\n   refusal names a line with `tagout exec`, \
                       run exactly that line instead.\n";
 
 const SOME_HELPERS: &str = "8. Where handing work to helpers is refused, do it in this \

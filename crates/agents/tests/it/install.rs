@@ -561,7 +561,10 @@ fn clients_of_one_file_share_one_block() {
         }
     }
     let shared = instruction_block(Client::Codex);
-    assert!(shared.contains("begins with `tagout exec`"), "{shared}");
+    assert!(
+        shared.contains("names a line with `tagout exec`"),
+        "{shared}"
+    );
     assert!(
         shared.contains("handing work to helpers is refused"),
         "{shared}"

@@ -20,9 +20,23 @@ pub(crate) struct Sent {
     pub(crate) lines: Vec<Digest>,
     /// When.
     pub(crate) at: Timestamp,
-    /// Whether the command comes with the note's name; else it is found by its line.
+    /// How the command comes.
     #[serde(default)]
-    pub(crate) is_named: bool,
+    pub(crate) comes: Comes,
+}
+
+/// How a command comes for which a note was left.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Comes {
+    /// As the agent wrote it: its note is found by its line.
+    #[default]
+    AsItIs,
+    /// With the note's name, put into `exec` by the hook.
+    Named,
+    /// With the note's name, in a line that the agent wrote for Tagout. Should it come without, its
+    /// client has dropped the name, and it is the agent's all the same.
+    OwnNamed,
 }
 
 type Noted = (PathBuf, Sent);
@@ -69,9 +83,11 @@ impl Notes {
     ) -> Result<Option<Sent>, Failure> {
         let digest = line_digest(line);
         let noted = self.noted(id, digest);
-        let (old, good): (Vec<Noted>, Vec<Noted>) = noted
+        let (old, fresh): (Vec<Noted>, Vec<Noted>) = noted
             .into_iter()
             .partition(|(_, sent)| is_old(sent.at, now));
+        let is_found = |(_, sent): &Noted| id.is_some() || sent.comes == Comes::AsItIs;
+        let (good, named): (Vec<Noted>, Vec<Noted>) = fresh.into_iter().partition(is_found);
         let mut sessions = good.iter().map(|(_, sent)| &sent.session);
         let first = sessions.next();
         if sessions.any(|other| Some(other) != first) {
@@ -81,7 +97,10 @@ impl Notes {
         if let Some(sent) = good.into_iter().find_map(used) {
             return Ok(Some(sent));
         }
-        match old.into_iter().find_map(used) {
+        if !named.is_empty() {
+            return Err(nameless());
+        }
+        match old.into_iter().filter(is_found).find_map(used) {
             Some(_) => Err(late()),
             None => Ok(None),
         }
@@ -93,7 +112,8 @@ impl Notes {
         let paths = self.sent_paths(id).into_iter();
         paths
             .filter_map(read)
-            .filter(|(_, sent)| sent.lines.contains(&line) && (id.is_some() || !sent.is_named))
+            .filter(|(_, sent)| sent.lines.contains(&line))
+            .filter(|(_, sent)| id.is_some() || sent.comes != Comes::Named)
             .collect()
     }
 
@@ -136,7 +156,14 @@ fn marks(path: &Path, sent: &Sent) -> Vec<PathBuf> {
 fn nobodys() -> Failure {
     let message = "more than one conversation sent exactly this line here";
     Failure::denied(Code::Conflict, message)
-        .hint("run it again in other words, with a comment at its end")
+        .hint("run it again in other words: a comment inside the quotes, or another reason")
+}
+
+/// Whoever typed it, nobody can tell it from the agent's line that the hook has named.
+fn nameless() -> Failure {
+    let message = "a hook sent exactly this line here under a name, and it came without";
+    Failure::denied(Code::StateViolation, message)
+        .hint("run it again; a person puts a comment inside the quotes, or waits some minutes")
 }
 
 /// What was asked for when the hook let it through may be something else by now.

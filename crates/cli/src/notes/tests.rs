@@ -5,7 +5,7 @@ use tagout_agents::PairingKey;
 use tagout_vocab::limits::{PERMIT_OPEN_MS_MAX, TIDY_INTERVAL_MS};
 use tagout_vocab::{SessionId, Timestamp};
 
-use super::{Admitted, Notes, Open, Sent, line_digest};
+use super::{Admitted, Comes, Notes, Open, Sent, line_digest};
 use crate::clock;
 
 /// A call that nobody reported on goes, with its note for `exec`, only once it is told: what could
@@ -20,7 +20,7 @@ fn an_old_call_stays_until_it_is_told() {
         client: "c".to_owned(),
         lines: vec![line_digest("ls")],
         at: now,
-        is_named: true,
+        comes: Comes::Named,
     };
     notes.send("e-1", &sent).unwrap();
     let open = Open {

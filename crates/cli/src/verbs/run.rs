@@ -83,15 +83,11 @@ pub(super) fn execute(
 pub(super) fn in_verbs(refusal: &mut Refusal, engine: &Engine, session: Option<&str>) {
     let session = session.map_or_else(String::new, |name| format!(" --session {name}"));
     let select = format!("`tagout intent select ID{session}`");
-    in_words(refusal, engine, (&|verb| format!("tagout {verb}"), &select));
+    in_words(refusal, engine, &select);
 }
 
-/// The same where this program is called by another name than its own.
-pub(super) fn in_words(
-    refusal: &mut Refusal,
-    engine: &Engine,
-    (called, typed): (&dyn Fn(&str) -> String, &str),
-) {
+/// The same where a selection is typed otherwise.
+pub(super) fn in_words(refusal: &mut Refusal, engine: &Engine, typed: &str) {
     let books = &engine.shelf().books;
     let select = format!("`{}`", books.name_of(Role::SelectIntent));
     let propose = format!("`{}`", books.name_of(Role::ProposeIntent));
@@ -100,11 +96,7 @@ pub(super) fn in_words(
         .remedy
         .replace(&format!("call {select}"), &format!("run {typed}"))
         .replace(&select, typed)
-        .replace(&propose, &format!("`{}`", called("intent propose")))
-        .replace(
-            "`tagout intent list`",
-            &format!("`{}`", called("intent list")),
-        );
+        .replace(&propose, "`tagout intent propose`");
 }
 
 /// G4's sentence stays as it is, and names a tool: what that is called at this door follows it.

@@ -96,7 +96,11 @@ fn a_persons_line_uses_no_note_up_that_has_a_name() {
         let line = given(&ask(&site, &call));
         pass(&site, minutes * MINUTE_MS);
         let typed = site.tagout(&["exec", "--", "ls src"]);
-        assert_eq!(typed.code, Some(0), "{}", typed.shown());
+        // What the agent wrote for `exec` may have lost its name on the way.
+        let is_doubtful = minutes == 0 && asked.contains("exec");
+        let code = if is_doubtful { 126 } else { 0 };
+        assert_eq!(typed.code, Some(code), "{}", typed.shown());
+        assert!(!typed.stderr.contains("LEASED"), "{}", typed.shown());
         if minutes == 0 {
             assert_eq!(run(&site, &line).status.code(), Some(0));
         }

@@ -11,7 +11,7 @@ use tagout_agents::profile::Rewrite;
 
 use crate::confined::{Ran, Site};
 use crate::hook_oracle::{Does, Said, said};
-use crate::hooked::{Call, Line, fed, hook, in_full, intent_of, site_for, told};
+use crate::hooked::{Call, Line, fed, hook, in_full, intent_of, select, site_for, told};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tagout");
 
@@ -321,6 +321,32 @@ fn a_line_that_stays_as_it_is_says_where_it_acts() {
     assert!(!other.log().contains("session_id"), "{}", other.log());
     let waits = other.site.tagout(&["pending"]).stdout;
     assert!(!waits.contains("propose"), "{waits}");
+}
+
+/// §13.5: where lines can't be rewritten, a line that is too long to be read, or to be told again
+/// whole, leads to a script file and not in a circle.
+#[test]
+fn too_long_a_line_leads_on() {
+    let desk = Desk::usual();
+    let full = in_full(&desk.site, "exec");
+    for client in [Client::Goose, Client::Kiro] {
+        select(&desk.site, client, "main", &intent_of(client));
+        let long = |count: usize| format!("echo {} > src/{client}/a.txt", "x".repeat(count));
+        for (line, code) in [
+            (format!("{full} -- '{}'", long(40_000)), "LIMIT_EXCEEDED"),
+            (long(40_000), "LIMIT_EXCEEDED"),
+            (long(12_000), "_"),
+        ] {
+            let said = desk.ask(&Call::shell(client, ("main", "c"), &line));
+            let text = told(&said);
+            assert_eq!(said.does(), Does::Denies, "{client}: {text}");
+            let is_told = text.contains(code) && text.contains("put it into a script file");
+            assert!(is_told, "{client}, {}: {text}", line.len());
+        }
+        let line = long(2_000);
+        let said = desk.ask(&Call::shell(client, ("main", "c"), &line));
+        assert!(!told(&said).contains("script file"), "{said:?}");
+    }
 }
 
 /// H18, §13.3: what an agent asks for is asked in its own conversation, once for each line, and

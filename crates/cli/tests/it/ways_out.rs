@@ -4,14 +4,16 @@ use tagout_agents::Client;
 
 use crate::confined::Site;
 use crate::hook_oracle::{Does, Said};
-use crate::hooked::{Call, ask, intent_of, site_for};
+use crate::hooked::{Call, ask, in_full, intent_of, site_for};
 
 const GOOSE: Client = Client::Goose;
 
 /// What the hook says to a line of an agent.
 fn line(site: &Site, session: &str, words: &str) -> Said {
-    let line = format!("'{}' {words}", env!("CARGO_BIN_EXE_tagout"));
-    ask(site, &Call::shell(GOOSE, (session, "one"), &line))
+    ask(
+        site,
+        &Call::shell(GOOSE, (session, "one"), &in_full(site, words)),
+    )
 }
 
 fn denied(said: &Said) -> String {
@@ -70,7 +72,11 @@ fn a_closed_intent_leads_to_others() {
     }
     assert!(!remedy.contains(&closed), "{remedy}");
     let text = denied(&line(&site, "main", &format!("intent select {closed}")));
-    for way in ["intent select ID`", "intent list`", "intent propose`"] {
+    for way in [
+        "tagout intent select ID --workspace ",
+        "tagout intent list --workspace ",
+        "tagout intent propose --name NAME --scope PATTERN --reason WHY --workspace ",
+    ] {
         assert!(text.contains(way), "{way}: {text}");
     }
     assert!(!text.contains("propose_intent"), "{text}");
@@ -79,7 +85,8 @@ fn a_closed_intent_leads_to_others() {
     assert!(line(&site, "main", &format!("intent select {open}")).runs());
     let write = Call::write(GOOSE, ("main", "two"), "elsewhere.txt", "x");
     let text = denied(&ask(&site, &write));
-    let told = text.contains("SCOPE_VIOLATION") && text.contains("intent propose`");
+    let way = format!("tagout intent propose --id {open} --name NAME ");
+    let told = text.contains("SCOPE_VIOLATION") && text.contains(&way);
     assert!(told && !text.contains("propose_intent"), "{text}");
 }
 

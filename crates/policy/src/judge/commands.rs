@@ -220,7 +220,9 @@ fn for_people(call: &OwnCall, is_alone: bool) -> Option<PersonOnly> {
         let remedy = "leave the option away, and write all words out: the conversation is known";
         ("to name a conversation with `--session`".to_owned(), remedy)
     } else if !is_alone {
-        let what = format!("`tagout {}` within a longer command", verb.join(" "));
+        let verb = verb.join(" ");
+        let what =
+            format!("`tagout {verb}` within a longer command, or in words for a shell to read,");
         (what, *alone)
     } else {
         return None;

@@ -4,7 +4,7 @@ use std::thread;
 
 use tagout_vocab::{SessionId, Timestamp};
 
-use super::{Notes, Sent, line_digest, marks};
+use super::{Comes, Notes, Sent, line_digest, marks};
 
 /// Whoever has seen the mark of a line never hears that the line was not run, although the note is
 /// being taken away with its marks.
@@ -18,7 +18,7 @@ fn a_used_note_is_never_called_unused() {
         client: "c".to_owned(),
         lines: vec![line_digest("ls")],
         at: now,
-        is_named: true,
+        comes: Comes::Named,
     };
     for round in 0..2_000 {
         let id = format!("e-{round}");

@@ -2,6 +2,7 @@
 
 use tagout_agents::quoted;
 use tagout_gate::Places;
+use tagout_vocab::IntentId;
 
 use super::own::{self, Here};
 use super::work::Work;
@@ -39,6 +40,31 @@ impl Called {
             program: quoted([here.program()]),
             places: format!(" {}", quoted(here.places())),
         }
+    }
+
+    /// What to do where a line names other places.
+    pub(super) fn places(&self) -> String {
+        if self.places.is_empty() {
+            return "run the same without them: the hook knows the workspace".to_owned();
+        }
+        format!("run the same with these:{}", self.places)
+    }
+
+    /// What an agent is told to run, in the words that find this program and this workspace. Where
+    /// an intent could be widened, a proposal is about that one.
+    pub(super) fn in_full(&self, text: &str, widened: Option<&IntentId>) -> String {
+        let widened = widened.map_or_else(String::new, |id| format!(" --id {id}"));
+        let propose = format!("intent propose{widened} --name NAME --scope PATTERN --reason WHY");
+        [
+            ("intent list", self.verb("intent list")),
+            ("intent select ID", self.verb("intent select ID")),
+            ("intent propose", self.verb(&propose)),
+            ("exec -- 'LINE'", self.exec("'LINE'")),
+        ]
+        .iter()
+        .fold(text.to_owned(), |text, (verb, whole)| {
+            text.replace(&format!("`{} {verb}`", own::NAME), &format!("`{whole}`"))
+        })
     }
 
     /// The line of a verb.

@@ -128,7 +128,7 @@ struct Told {
 /// is read by the very definition by which this program reads its own command line: whatever is
 /// spelled otherwise can mean nothing else there than here.
 pub(super) fn own_line(line: &str, here: &Here) -> Option<Result<Own, Beyond>> {
-    if line.len() > COMMAND_ANALYSED_BYTES_MAX {
+    if is_too_long(line) {
         return None;
     }
     let words = only_words(line)?;
@@ -162,6 +162,11 @@ pub(super) fn own_line(line: &str, here: &Here) -> Option<Result<Own, Beyond>> {
         by_path,
         told,
     }))
+}
+
+/// Whether nobody reads a line to its end.
+pub(super) fn is_too_long(line: &str) -> bool {
+    line.len() > COMMAND_ANALYSED_BYTES_MAX
 }
 
 /// What a line does, as long as it does it in the conversation and the workspace that the hook is

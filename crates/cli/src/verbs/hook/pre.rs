@@ -177,9 +177,10 @@ pub(super) fn help(work: &Work, refusal: &mut Refusal) {
         );
         return;
     }
-    let called = Called::of(work);
-    let select = format!("`{}`", called.verb("intent select ID"));
-    run::in_words(refusal, &work.engine, (&|verb| called.verb(verb), &select));
+    run::in_words(refusal, &work.engine, "`tagout intent select ID`");
+    let widened = refusal.intent_id.as_ref();
+    let widened = widened.filter(|_| refusal.code == Code::ScopeViolation);
+    refusal.remedy = Called::of(work).in_full(&refusal.remedy, widened);
 }
 
 /// Where a client's subagents reach no hook, handing work to them would free it.

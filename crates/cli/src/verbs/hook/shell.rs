@@ -10,6 +10,7 @@ use tagout_gate::policy::catalogue::TargetForm;
 use tagout_gate::policy::judge::{is_for_agents, is_in_known_shell};
 use tagout_gate::policy::targets::{check_input, normalise};
 use tagout_gate::{Outcome, Places};
+use tagout_vocab::limits::HOOK_TEXT_BYTES_MAX;
 use tagout_vocab::{Call, Code, Digest, Gate, IntentId, Refusal, Role};
 
 use super::called::{self, Called};
@@ -19,7 +20,7 @@ use super::work::Work;
 use crate::args;
 use crate::clock;
 use crate::failure::Failure;
-use crate::notes::{Admitted, Selected, Sent, line_digest};
+use crate::notes::{Admitted, Comes, Selected, Sent, line_digest};
 use crate::runtime;
 
 /// Whether a call is that of a tool which runs commands and does nothing else: one of the client's
@@ -87,9 +88,26 @@ pub(super) fn decide(work: &Work, pre: &Pre, found: &ShellCall) -> Result<Answer
         Some((Ok(own), here)) => own_call(work, (pre, found), (&own, &here)),
         Some((Err(how), _)) => Ok(beyond(work, &pre.call, how)),
         None if rewrites(work) => confined(work, pre, &lines),
+        None if lines.iter().any(|line| own::is_too_long(line)) => {
+            Ok(deny(work, &pre.call, too_long()))
+        }
         None => unconfined(work, pre, &lines),
     }
 }
+
+fn too_long() -> Refusal {
+    Refusal {
+        retryable: true,
+        ..Refusal::built_in(
+            (Gate::Capability, Code::LimitExceeded),
+            "limits",
+            "the command is too long to be confined",
+            IN_A_FILE,
+        )
+    }
+}
+
+const IN_A_FILE: &str = "put it into a script file inside the scope and run that";
 
 fn rewrites(work: &Work) -> bool {
     work.incoming.event.rewrites()
@@ -201,13 +219,13 @@ fn performed(
     match what {
         OwnLine::Acts(Act::Select(id)) => select(work, pre, (id, permit)),
         OwnLine::Acts(Act::Propose(noted)) => {
-            send(work, (permit, &fresh()?), std::slice::from_ref(noted))?;
+            send(work, own_note(permit)?, std::slice::from_ref(noted))?;
             // It is nothing that could have been confined.
             note(work, pre, Admitted::Done)?;
             Ok(Answer::NoDecision)
         }
         OwnLine::Acts(Act::Exec(noted)) => {
-            let id = send(work, (permit, &fresh()?), std::slice::from_ref(noted))?;
+            let id = send(work, own_note(permit)?, std::slice::from_ref(noted))?;
             note(work, pre, Admitted::Exec(id))?;
             Ok(Answer::NoDecision)
         }
@@ -229,7 +247,7 @@ fn beyond(work: &Work, call: &Call, how: Beyond) -> Answer {
         Beyond::Place => (
             "`--workspace` and `--state-dir` name another place than this conversation's, which \
              is for people",
-            "run the same without them: the hook knows the workspace".to_owned(),
+            called.places(),
         ),
         Beyond::Words(Acting::Select) => (
             "`tagout intent select` takes nothing but an id and `--json` from an agent",
@@ -292,24 +310,27 @@ fn fresh() -> Result<String, Failure> {
     Ok(runtime::clockwork()?.id("e"))
 }
 
+/// The note of a line that the agent wrote for Tagout: under the name that it was given, or under
+/// one that nobody tells it.
+fn own_note(given: Option<&str>) -> Result<(String, Comes), Failure> {
+    Ok(match given {
+        Some(name) => (name.to_owned(), Comes::OwnNamed),
+        None => (fresh()?, Comes::AsItIs),
+    })
+}
+
 /// Notes lines for a command that comes after the hook, which judges them and does them in this
-/// conversation: under the name that the command bears, or under one that nobody tells it. Gives
-/// that name.
-fn send(
-    work: &Work,
-    (borne, else_by): (Option<&str>, &str),
-    lines: &[String],
-) -> Result<String, Failure> {
+/// conversation. Gives the note's name.
+fn send(work: &Work, (id, comes): (String, Comes), lines: &[String]) -> Result<String, Failure> {
     let sent = Sent {
-        is_named: borne.is_some(),
+        comes,
         session: work.incoming.context.session.clone(),
         client: work.incoming.client.to_string(),
         lines: lines.iter().map(|line| line_digest(line)).collect(),
         at: clock::now(),
     };
-    let id = borne.unwrap_or(else_by);
-    work.notes.send(id, &sent)?;
-    Ok(id.to_owned())
+    work.notes.send(&id, &sent)?;
+    Ok(id)
 }
 
 /// §13.5: the command is rewritten, so that the kernel holds it and its writes are judged.
@@ -334,20 +355,11 @@ fn confined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failure>
     ];
     let prefix = prefix.map(str::to_owned);
     let Some(arguments) = rewrite(&pre.call, &prefix) else {
-        let refusal = Refusal {
-            retryable: true,
-            ..Refusal::built_in(
-                (Gate::Capability, Code::LimitExceeded),
-                "limits",
-                "the command is too long to be confined",
-                "put it into a script file inside the scope and run that",
-            )
-        };
-        return Ok(deny(work, &pre.call, refusal));
+        return Ok(deny(work, &pre.call, too_long()));
     };
     let mut sent = pre.clone();
     sent.call.arguments.clone_from(&arguments);
-    let id = send(work, (Some(&id), ""), lines)?;
+    let id = send(work, (id, Comes::Named), lines)?;
     note(work, &sent, Admitted::Exec(id))?;
     Ok(Answer::rewritten(arguments))
 }
@@ -392,6 +404,11 @@ fn unconfined(work: &Work, pre: &Pre, lines: &[String]) -> Result<Answer, Failur
                     .clone_into(&mut refusal.reason);
                 refusal.remedy = format!("run exactly this instead: {again}");
                 refusal.retryable = true;
+                // Half of a line is worse than none.
+                let told = serde_json::to_string(&refusal).unwrap_or_default();
+                if told.is_empty() || told.len() > HOOK_TEXT_BYTES_MAX / 2 {
+                    IN_A_FILE.clone_into(&mut refusal.remedy);
+                }
             }
             Ok(Answer::denied(&refusal))
         }
