@@ -171,10 +171,14 @@ fn a_line_that_stays_as_it_was_is_told() {
 /// A line under a hook's note is told once, and never selects by itself.
 #[test]
 fn a_selection_is_told_once() {
+    let id = intent_of(Client::ClaudeCode);
+    works_once(&format!("tagout intent select {id}"));
+}
+
+/// What the hook made of a line works once, and never in the terminal's own session.
+fn works_once(line: &str) {
     let desk = Desk::usual();
-    let client = Client::ClaudeCode;
-    let line = format!("tagout intent select {}", intent_of(client));
-    let said = desk.ask(&Call::shell(client, ("main", "c"), &line));
+    let said = desk.ask(&Call::shell(Client::ClaudeCode, ("main", "c"), line));
     let line = command_in(said.value.as_ref().unwrap()).unwrap();
     assert_eq!(desk.run(&line, At::Terminal).code, Some(0));
     let again = desk.run(&line, At::Terminal);
@@ -377,14 +381,7 @@ fn an_agent_proposes_in_its_own_conversation() {
 /// A line under a hook's note asks once, and never for anybody else.
 #[test]
 fn a_proposal_is_made_once() {
-    let desk = Desk::usual();
-    let line = "tagout intent propose --name a --scope 'b/**' --reason c";
-    let said = desk.ask(&Call::shell(Client::ClaudeCode, ("main", "c"), line));
-    let line = command_in(said.value.as_ref().unwrap()).unwrap();
-    assert_eq!(desk.run(&line, At::Terminal).code, Some(0));
-    let again = desk.run(&line, At::Terminal);
-    assert_eq!(again.code, Some(2), "{}", again.shown());
-    assert!(!desk.log().contains("terminal-"));
+    works_once("tagout intent propose --name a --scope 'b/**' --reason c");
 }
 
 /// How a verb is used can be asked of every verb, in both ways, by every agent; to ask is not to
