@@ -74,7 +74,8 @@ impl Notes {
     /// The note under which `exec` may run a line, used up. With an id only that one counts;
     /// without one, a line that several conversations sent is nobody's. One that is too old is
     /// used up as well, because its line came, and the line is refused: it is the agent's, and
-    /// whoever else works in this terminal has nothing to do with it.
+    /// whoever else works in this terminal has nothing to do with it. An old note that has a name
+    /// is not asked for without it: a line that both lost its name and came late is not known.
     pub(crate) fn take_sent(
         &self,
         id: Option<&str>,
@@ -88,7 +89,8 @@ impl Notes {
             .partition(|(_, sent)| is_old(sent.at, now));
         let is_found = |(_, sent): &Noted| id.is_some() || sent.comes == Comes::AsItIs;
         let (good, named): (Vec<Noted>, Vec<Noted>) = fresh.into_iter().partition(is_found);
-        let mut sessions = good.iter().map(|(_, sent)| &sent.session);
+        // A line may have lost its name on the way, so that a named note can be meant too.
+        let mut sessions = good.iter().chain(&named).map(|(_, sent)| &sent.session);
         let first = sessions.next();
         if sessions.any(|other| Some(other) != first) {
             return Err(nobodys());
@@ -163,7 +165,7 @@ fn nobodys() -> Failure {
 fn nameless() -> Failure {
     let message = "a hook sent exactly this line here under a name, and it came without";
     Failure::denied(Code::StateViolation, message)
-        .hint("run it again; a person puts a comment inside the quotes, or waits some minutes")
+        .hint("run it again; a person says it in other words, or waits some minutes")
 }
 
 /// What was asked for when the hook let it through may be something else by now.

@@ -110,6 +110,22 @@ fn a_persons_line_uses_no_note_up_that_has_a_name() {
     }
 }
 
+/// A line that lost its name on the way does not take the note of another conversation, which
+/// waits for the same line without one.
+#[test]
+fn a_line_without_its_name_takes_no_others_note() {
+    let site = site_for(&[]);
+    let named = Call::shell(Client::ClaudeCode, ("a", "c"), "tagout exec -- 'ls src'");
+    let given = given(&ask(&site, &named));
+    let bare = Call::shell(Client::Goose, ("b", "c"), &own_line(&site, "ls src"));
+    assert!(ask(&site, &bare).runs());
+    let ran = site.tagout(&["exec", "--", "ls src"]);
+    assert_eq!(ran.code, Some(126), "{}", ran.shown());
+    let why = "more than one conversation";
+    assert!(ran.stderr.contains(why), "{}", ran.shown());
+    assert_eq!(run(&site, &given).status.code(), Some(0));
+}
+
 /// A command that came to `exec` too late came there: it is refused, and nobody calls it
 /// unconfined.
 #[test]
